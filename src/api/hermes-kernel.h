@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hermes-kernel.h - Python sessions that stay alive, for programs that embed them.
+ *
+ * WHAT THIS IS
+ *   An engine keeps Python child processes ("session kernels") alive, one for each key
+ *   (owner, mode, interpreter, cwd, tool set), and runs source text ("cells") in them. State
+ *   survives from cell to cell. Every accepted cell ends in exactly one result, and a result
+ *   never claims state that is gone.
+ *
+ * THREADS
+ *   Every function may be called from any thread at any time, unless it says otherwise. There is
+ *   no callback: a caller either blocks in hermes_execute() or pulls events. One engine has one
+ *   event queue; let one thread pull it. An engine owns one background thread. After a fork in
+ *   the host the child must not use an engine that the parent made.
+ *
+ * WAITING FOR EVENTS
+ *   hermes_event_fd() is readable exactly while events are queued: poll it beside your own
+ *   descriptors, then call hermes_next_event() with timeout 0 until it returns no event. A caller
+ *   without a loop of its own passes a timeout. hermes_wake() ends such a wait; it is the one
+ *   function that may be called in a signal handler.
+ *
+ * LIFE OF A CELL
+ *   queued -> running -> settled. Cells of one kernel run one at a time in the order of submission.
+ *   A cell settles when its kernel answers, dies, or is killed; never on end-of-file of a pipe.
+ *   Ids are never used twice, and stay valid to name in a call after what they name is gone (the call
+ *   then returns HERMES_ENOENT).
+ *
+ * OWNERSHIP
+ *   Inputs are copied before a function returns. "ret_x" pointers are yours to free with the function
+ *   named there. Strings in structs that you get are owned by that struct. Strings are UTF-8; outputs may
+ *   hold NUL bytes, so they come with a size (and a closing NUL that the size does not count).
+ *
+ * ERRORS
+ *   0 is success, a negative enum hermes_status is failure; the optional last argument gets one line of
+ *   text. What happens in Python is not an error of a call but an outcome in the result.
+ *   Out of memory is returned (HERMES_ENOMEM); the engine stays usable.
+ *
+ * SIGNALS, DESCRIPTORS, PROCESSES
+ *   The library installs no signal handler, takes no SIGCHLD, and neither prints, exits, nor changes the
+ *   locale, the working directory or the limits of the process. Every descriptor it makes is close-on-exec.
+ *   It waits only for children that it made itself, and works when the host reaps or ignores them.
+ *
+ * LIMITS
+ *   HERMES_SOURCE_MAX bytes of source a cell; the other limits are options (hermes_option_at()).
+ *
+ * COMPATIBILITY
+ *   Structs that callers fill begin with their size (use the HERMES_*_INIT macros): later versions add
+ *   members at the end. Enums grow at the end.
+ *
+ * Unless a function says otherwise: Thread: any. Blocks: no. Since: 0.1.
+ */
+#ifndef HERMES_KERNEL_H
+#define HERMES_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HERMES_API_VERSION 1
+#define HERMES_SOURCE_MAX (64u << 20)
+
+#if defined(__GNUC__)
+#define HERMES_API __attribute__((visibility("default")))
+#define HERMES_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define HERMES_API
+#define HERMES_MUST_CHECK
+#endif
+
+/* name, value, text */
+#define HERMES_STATUS_MAP(X)                                                     \
+    X(OK, 0, "success")                                                          \
+    X(EINVAL, -1, "invalid argument")                                            \
+    X(ENOMEM, -2, "out of memory")                                               \
+    X(ENOENT, -3, "no such cell, kernel, session or option")                     \
+    X(EAGAIN, -4, "a limit is reached; nothing was queued")                      \
+    X(EMISMATCH, -5, "the live kernel was started with other settings")          \
+    X(ECLOSED, -6, "the engine is shutting down")                                \
+    X(ESYSTEM, -7, "the operating system refused")                               \
+    X(ETIMEDOUT, -8, "the time limit passed")                                    \
+    X(ERANGE, -9, "value out of range; the nearest allowed value is used")
+
+enum hermes_status {
+#define X(name, value, text) HERMES_##name = (value),
+    HERMES_STATUS_MAP(X)
+#undef X
+};
+
+struct hermes_error {
+    int code;     /* enum hermes_status */
+    int os_errno; /* errno of the failing system call, or 0 */
+    char text[256];
+};
+
+struct hermes_engine; /* opaque */
+
+/* The library's version, "0.1.0". */
+HERMES_API const char *hermes_version(void);
+/* "HERMES_EINVAL" and "invalid argument"; for an unknown value "HERMES_?" and "unknown status". */
+HERMES_API const char *hermes_status_name(int status);
+HERMES_API const char *hermes_status_text(int status);
+
+/* ---- the engine ------------------------------------------------------------------------- */
+
+/*
+ * Make an engine. No process is started before the first cell.
+ *   Errors: HERMES_ENOMEM, HERMES_ESYSTEM (no thread, no descriptor).
+ */
+HERMES_API int hermes_engine_new(struct hermes_engine **ret_engine, struct hermes_error *error);
+
+/*
+ * End all kernels as hermes_shutdown_all() does and free the engine. NULL is fine.
+ *   Thread: no other thread may be inside a call on this engine. Blocks: until every process is gone.
+ */
+HERMES_API void hermes_engine_free(struct hermes_engine *engine);
+
+/* ---- options ---------------------------------------------------------------------------- */
+
+struct hermes_option {
+    const char *name;          /* "kernel_idle_timeout" */
+    const char *type;          /* "integer" | "number" | "string" | "choice" | "flag" */
+    const char *unit;          /* "s", "bytes", "" ... */
+    const char *default_value; /* as text */
+    const char *range;         /* "1..64", "off|on", "" */
+    const char *help;          /* one line */
+};
+
+/* The n-th option of the engine, or NULL behind the last. The table lives as long as the library. */
+HERMES_API const struct hermes_option *hermes_option_at(size_t n);
+
+/*
+ * Set an option by its name from text. Takes effect at once; limits that are fixed at the start of a kernel hold
+ * for the next kernel.
+ *   Errors: HERMES_ENOENT    unknown name; error->text names the nearest known one
+ *           HERMES_ERANGE    nonsense or out of range: the default or the nearest bound was set instead
+ */
+HERMES_API int hermes_set_option(struct hermes_engine *engine, const char *name, const char *value,
+                                 struct hermes_error *error);
+
+/* The value of an option as text, in ret_value (yours, hermes_free()). */
+HERMES_API int hermes_get_option(struct hermes_engine *engine, const char *name, char **ret_value);
+
+/*
+ * Take options from a JSON object (comments and trailing commas allowed). Unknown keys and nonsense values are
+ * skipped and reported as lines in ret_warnings (yours, hermes_free(); NULL when there are none, and may be NULL).
+ * A stale "kernel_mode" is ignored in silence.
+ *   Errors: HERMES_EINVAL with line and column when the text is no JSON object: nothing was changed.
+ */
+HERMES_API int hermes_configure(struct hermes_engine *engine, const char *json, size_t json_size,
+                                char **ret_warnings, struct hermes_error *error);
+
+HERMES_API void hermes_free(void *pointer);
+
+/* ---- cells ------------------------------------------------------------------------------ */
+
+enum hermes_mode {
+    HERMES_MODE_DEFAULT, /* option "mode" */
+    HERMES_MODE_PROJECT, /* the caller's directory and active virtual environment */
+    HERMES_MODE_STRICT,  /* a private staging directory and the default interpreter */
+};
+
+enum hermes_io {
+    HERMES_IO_PIPES,    /* stdout and stderr apart */
+    HERMES_IO_ONE_PIPE, /* one pipe for both, in exact order */
+};
+
+enum hermes_stdin {
+    HERMES_STDIN_NONE,    /* /dev/null */
+    HERMES_STDIN_INHERIT, /* the host's own descriptor 0 */
+};
+
+enum hermes_env {
+    HERMES_ENV_SCRUB,   /* the allow-list; see hermes_explain_env() */
+    HERMES_ENV_INHERIT, /* the host's environment minus our own variables */
+};
+
+/* What is fixed when a kernel starts. A cell that asks for other settings of a live kernel is refused (HERMES_EMISMATCH). */
+struct hermes_kernel_setup {
+    size_t size;
+    enum hermes_io io;
+    enum hermes_stdin stdin_source;
+    enum hermes_env env;
+    const char *script;       /* __file__ and sys.argv[0]; NULL: none ("" in sys.argv) */
+    const char *const *argv;  /* sys.argv[1:], NULL-ended; NULL: none */
+    const char *path0;        /* sys.path[0]; NULL: "" for project mode, none for strict */
+};
+#define HERMES_KERNEL_SETUP_INIT { sizeof(struct hermes_kernel_setup), HERMES_IO_PIPES, HERMES_STDIN_NONE, \
+                                   HERMES_ENV_SCRUB, NULL, NULL, NULL }
+
+enum hermes_cell_flags {
+    HERMES_CELL_RESET = 1 << 0,   /* run in a fresh kernel; cells attached to the old one finish there */
+    HERMES_CELL_ECHO = 1 << 1,    /* show the value of a last expression, set _ */
+    HERMES_CELL_AWAIT = 1 << 2,   /* allow await at top level */
+    HERMES_CELL_DISPLAY = 1 << 3, /* display() exists; values arrive as HERMES_EVENT_DISPLAY bundles too */
+    HERMES_CELL_INTERACTIVE = 1 << 4, /* keep sys.last_exc and future flags like the python prompt */
+    HERMES_CELL_EVENTS = 1 << 5,  /* hermes_execute(): queue events as hermes_submit() does */
+    HERMES_CELL_NO_SPILL = 1 << 6, /* never write long output to a file (the caller takes it from events) */
+};
+
+/* A cell to run. Zero or NULL means the default everywhere. */
+struct hermes_cell {
+    size_t size;
+    const char *session;      /* the owner; NULL: the task id. May not hold "::" (HERMES_EINVAL) */
+    const char *task_id;      /* at least one of session and task_id must be given */
+    const char *child_id;     /* of a delegated child: qualifies the owner, pins the kernel until hermes_child_end() */
+    enum hermes_mode mode;
+    const char *python;       /* interpreter; NULL: active environment (project mode), else python3 on PATH */
+    const char *cwd;          /* NULL: the host's directory (project), a private one (strict) */
+    const char *const *tools; /* tool set, NULL-ended; NULL: all */
+    const char *code;
+    size_t code_size;         /* 0: strlen(code) */
+    const char *file_name;    /* in tracebacks; NULL: "<cell N>" */
+    unsigned first_line;      /* line number of the first line; 0: 1 */
+    unsigned flags;           /* enum hermes_cell_flags */
+    int64_t timeout_ms;       /* 0: option "timeout"; negative: none. Counts from the start of execution */
+    const struct hermes_kernel_setup *setup; /* NULL: HERMES_KERNEL_SETUP_INIT */
+    const char *whole_source; /* with file_name: the text of the whole file, for tracebacks; first cell of a kernel only */
+    size_t whole_source_size;
+};
+#define HERMES_CELL_INIT { sizeof(struct hermes_cell), NULL, NULL, NULL, HERMES_MODE_DEFAULT, NULL, NULL, NULL, \
+                           NULL, 0, NULL, 0, 0, 0, NULL, NULL, 0 }
+
+enum hermes_outcome { HERMES_SUCCESS, HERMES_ERROR, HERMES_TIMEOUT, HERMES_INTERRUPTED };
+
+/* Why a fresh kernel serves an owner that had one before. */
+#define HERMES_PREVIOUS_MAP(X)                                                              \
+    X(NONE, "") X(RESET, "reset") X(TIMEOUT, "timeout") X(INTERRUPTED, "interrupted")       \
+    X(KILLED, "killed") X(EXITED, "exited") X(DIED, "died") X(EVICTED, "evicted")           \
+    X(IDLE, "idle") X(KEY_CHANGED, "key_changed")
+enum hermes_previous {
+#define X(name, text) HERMES_PREVIOUS_##name,
+    HERMES_PREVIOUS_MAP(X)
+#undef X
+};
+
+struct hermes_result {
+    uint64_t cell;
+    enum hermes_outcome outcome;
+    int exit_code;
+    bool started;             /* false: never sent to a kernel (start failure, cleared while queued) */
+    bool start_failed;        /* the kernel could not start; error says why */
+    int term_signal;          /* signal that ended the kernel during this cell, or 0 */
+    const char *output;       /* cleaned and bounded */
+    size_t output_size;
+    const char *error;        /* NULL: none */
+    size_t error_size;
+    int64_t duration_us;
+    int64_t queued_us;
+    uint64_t tool_calls;
+    uint64_t redactions;
+    const char *hint;         /* NULL: none; so are the next three */
+    const char *warning;
+    const char *spill_path;
+    const char *background_output;
+    size_t background_output_size;
+    bool truncated;
+    uint64_t bytes_captured, bytes_total, bytes_omitted;
+    uint64_t kernel;          /* id; 0 when none was started */
+    int64_t kernel_pid;       /* of the Python process, or 0 */
+    uint64_t execution_count; /* of this kernel, this cell included */
+    uint64_t generation;      /* how many kernels this owner has had, this one included */
+    bool reused, state_reset, ended;
+    int state_kept;           /* after an interrupt: 1 kept, 0 lost; -1: not interrupted */
+    enum hermes_previous previous;
+};
+
+/*
+ * The result as one JSON object in one line (yours, hermes_free()). extra_members, or NULL, is JSON text of further
+ * members ("\"cell\":{...}") put at the end as it is. Returns NULL when out of memory.
+ */
+HERMES_API char *hermes_result_json(const struct hermes_result *result, const char *extra_members);
+HERMES_API void hermes_result_free(struct hermes_result *result);
+
+/*
+ * Run a cell and wait for its result.
+ *   Blocks: until the cell has settled. The calling thread runs the engine's loop meanwhile where it can.
+ *   Errors: HERMES_EINVAL     bad field; code empty, too long
+ *           HERMES_EMISMATCH  see struct hermes_kernel_setup
+ *           HERMES_EAGAIN     the queue of the kernel is full (option "max_queued_cells")
+ *           HERMES_ECLOSED, HERMES_ENOMEM
+ *   A kernel that cannot start, or dies, is not an error of the call but a result.
+ */
+HERMES_API HERMES_MUST_CHECK int hermes_execute(struct hermes_engine *engine, const struct hermes_cell *cell,
+                                                struct hermes_result **ret_result, struct hermes_error *error);
+
+/*
+ * Queue a cell and return. Exactly one HERMES_EVENT_DONE with ret_cell follows. Errors as hermes_execute().
+ */
+HERMES_API HERMES_MUST_CHECK int hermes_submit(struct hermes_engine *engine, const struct hermes_cell *cell,
+                                               uint64_t *ret_cell, struct hermes_error *error);
+
+/*
+ * Ask a running cell to stop by SIGINT; state is kept if it obeys (result: state_kept). After kill_after_ms (0: the
+ * option "interrupt_grace"; negative: never) a cell that still runs is killed. A cell still queued settles as
+ * interrupted, "not run". reason, or NULL, appears in the result. May lose the race with the end of the cell: then it
+ * returns 0 and changes nothing.
+ *   Errors: HERMES_ENOENT  no such cell, or settled
+ */
+HERMES_API int hermes_interrupt(struct hermes_engine *engine, uint64_t cell, const char *reason, int64_t kill_after_ms);
+
+/* Kill the kernel of a running cell with its process tree: the cell settles as interrupted, state was lost. */
+HERMES_API int hermes_kill(struct hermes_engine *engine, uint64_t cell, const char *reason);
+
+/* ---- events ----------------------------------------------------------------------------- */
+
+enum hermes_event_type {
+    HERMES_EVENT_STARTED,    /* cell: execution began (kernel, execution_count) */
+    HERMES_EVENT_OUTPUT,     /* cell: raw bytes of a stream */
+    HERMES_EVENT_DISPLAY,    /* cell: a MIME bundle as JSON object text in data; is_result tells Out[] from display() */
+    HERMES_EVENT_DONE,       /* cell: settled; result */
+    HERMES_EVENT_BACKGROUND, /* kernel: raw bytes that arrived while no cell ran */
+    HERMES_EVENT_KERNEL,     /* kernel: changed its state */
+};
+
+#define HERMES_KERNEL_STATE_MAP(X) \
+    X(STARTING, "starting") X(IDLE, "idle") X(BUSY, "busy") X(INTERRUPTING, "interrupting") X(STOPPING, "stopping") X(DEAD, "dead")
+enum hermes_kernel_state {
+#define X(name, text) HERMES_KERNEL_##name,
+    HERMES_KERNEL_STATE_MAP(X)
+#undef X
+};
+
+struct hermes_event {
+    enum hermes_event_type type;
+    uint64_t cell;   /* 0 for BACKGROUND and KERNEL */
+    uint64_t kernel;
+    int stream;      /* OUTPUT, BACKGROUND: 1 or 2 */
+    const char *data;
+    size_t size;
+    bool is_result;                 /* DISPLAY */
+    uint64_t execution_count;       /* STARTED */
+    struct hermes_result *result;   /* DONE; freed with the event */
+    enum hermes_kernel_state state; /* KERNEL */
+    enum hermes_previous cause;     /* KERNEL: why it is stopping or dead */
+    const char *session;            /* KERNEL: the owner */
+};
+
+/* Readable exactly while events are queued. Owned by the engine. */
+HERMES_API int hermes_event_fd(struct hermes_engine *engine);
+
+/*
+ * Take the next event; yours, hermes_event_free(). *ret_event is NULL when none came within timeout_ms (0: do not wait;
+ * negative: no limit) or hermes_wake() was called.
+ *   Blocks: up to timeout_ms. The calling thread runs the engine's loop meanwhile where it can.
+ */
+HERMES_API int hermes_next_event(struct hermes_engine *engine, int64_t timeout_ms, struct hermes_event **ret_event);
+HERMES_API void hermes_event_free(struct hermes_event *event);
+
+/* End the current or the next wait in hermes_next_event() early. Async-signal-safe. */
+HERMES_API void hermes_wake(struct hermes_engine *engine);
+
+/* ---- sessions and kernels --------------------------------------------------------------- */
+
+/*
+ * Reset: stop the kernels of an owner (child_id NULL: its own, not those of its children). Running and queued cells of them settle
+ * as interrupted. The next cell starts fresh, with previous "reset".
+ *   Errors: HERMES_ENOENT  the owner has no kernel
+ */
+HERMES_API int hermes_reset(struct hermes_engine *engine, const char *session, const char *child_id);
+
+/*
+ * Close: like hermes_reset(), but orderly and without interrupting: queued cells settle as interrupted, the running cell finishes,
+ * then the interpreter exits as a Python program does (threads joined, atexit run) within the option "shutdown_grace". A
+ * HERMES_EVENT_KERNEL with DEAD follows.
+ */
+HERMES_API int hermes_close(struct hermes_engine *engine, const char *session, const char *child_id);
+
+/* Session clear: kill the owner's kernels, settle its cells. Blocks: until the processes are gone. 0 also when it had none. */
+HERMES_API int hermes_session_clear(struct hermes_engine *engine, const char *session);
+
+/* A delegated child is done: end its kernels (as hermes_session_clear() does) and unpin. */
+HERMES_API int hermes_child_end(struct hermes_engine *engine, const char *session, const char *child_id);
+
+/* Kill every kernel, settle every cell. Blocks: until every process is reaped. */
+HERMES_API int hermes_shutdown_all(struct hermes_engine *engine);
+
+/*
+ * The live kernels as a JSON array (yours, hermes_free()): id, owner, session, child, mode, python, cwd, tools, state, pid, guard_pid,
+ * execution_count, generation, attached, pinned, age_seconds, idle_seconds. NULL when out of memory.
+ */
+HERMES_API char *hermes_kernels_json(struct hermes_engine *engine);
+
+/* Whether the process that served kernel id has been reaped: 1 gone, 0 alive; waits up to timeout_ms for it. */
+HERMES_API int hermes_kernel_wait(struct hermes_engine *engine, uint64_t kernel, int64_t timeout_ms);
+
+/* ---- for users who ask why -------------------------------------------------------------- */
+
+/*
+ * What a kernel's environment would hold, as JSON: {"kept":[names],"set":[names],"dropped":[names]} - never values. Yours, hermes_free().
+ */
+HERMES_API char *hermes_explain_env(struct hermes_engine *engine, enum hermes_env env);
+
+/*
+ * The interpreter a cell with these settings would run, as text (yours, hermes_free()).
+ *   Blocks: up to 5 s where a version manager's shim or an unknown program has to be asked.
+ *   Errors: HERMES_ENOENT  none found; error->text names what was tried
+ */
+HERMES_API int hermes_find_python(struct hermes_engine *engine, enum hermes_mode mode, const char *python,
+                                  char **ret_path, struct hermes_error *error);
+
+/* Remove staging directories that dead hosts left. Returns how many. */
+HERMES_API int hermes_sweep_staging(struct hermes_engine *engine);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which Python runs a kernel. Sees through version managers' shims once and remembers. Must not be called with the
+ * engine's lock held: asking an unknown program blocks.
+ */
+#ifndef HR_INTERP_H
+#define HR_INTERP_H
+
+#include "api/hermes-kernel.h"
+
+struct hr_interp_cache; /* answers of programs that had to be asked; thread-safe, at most 32 */
+
+struct hr_interp_cache *hr_interp_cache_new(void);
+void hr_interp_cache_free(struct hr_interp_cache *cache);
+
+/*
+ * python NULL: project mode takes VIRTUAL_ENV, then CONDA_PREFIX (bin/python, bin/python3; executable and >= 3.8; a broken first
+ * candidate goes straight to the default), both modes end at python3 (then python) on PATH. A name without a slash is searched on PATH, "~/" is expanded.
+ * An ELF program (or one that is no script) is taken as it is, without being asked (its version is known when the kernel starts; a venv's from
+ * pyvenv.cfg); a script ("#!": a version manager's shim) is run once, at most 5 s, for its sys.executable, with cwd as working directory.
+ * The path returned is absolute and its symlinks are NOT resolved (a venv is its path).
+ *   Errors: HERMES_ENOENT, text names what was tried and how to choose one (--python PATH); HERMES_ENOMEM
+ */
+int hr_interp_find(struct hr_interp_cache *cache, enum hermes_mode mode, const char *python, const char *cwd,
+                   char *const *environment, char **ret_path, struct hermes_error *error);
+
+#endif

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A kernel's descriptors: its output streams, and its control socket both ways. Knows how bytes travel, not what they mean:
+ * kernel.c takes the frames, cell.c the output.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "boot-source.h"
+#include "kernel-private.h"
+
+enum {
+    BACKGROUND_LIMIT = 10000,
+    START_TEXT_MAX = 4096,
+    CRASH_TEXT_MAX = 64 << 10,
+    CRASH_GRACE_MS = 2000,
+    READ_CHUNK = HR_SCRATCH_SIZE,
+};
+
+/* ---- streams ---------------------------------------------------------------------------- */
+
+static void background_output(struct hr_kernel *kernel, int stream, const char *data, size_t size)
+{
+    struct hr_collector_options limits = {.limit_bytes = BACKGROUND_LIMIT};
+
+    if (!kernel->ready && stream == 2 && kernel->start_text.size + size <= START_TEXT_MAX)
+        hr_buf_add(&kernel->start_text, data, size);
+    if (!kernel->background)
+        kernel->background = hr_collector_new(&limits);
+    if (kernel->background)
+        hr_collector_feed(kernel->background, data, size);
+    if (kernel->engine->event_wanted) {
+        struct hr_event *event = hr_event_new(HERMES_EVENT_BACKGROUND, data, size);
+
+        if (event) {
+            event->public.kernel = kernel->id;
+            event->public.stream = stream;
+        }
+        hr_event_push(kernel->engine, event);
+    }
+}
+
+static void route_output(struct hr_stream *stream, const char *data, size_t size)
+{
+    struct hr_cell *cell = stream->kernel->current;
+
+    if (cell && cell->state == HR_CELL_RUNNING)
+        hr_cell_output(cell, stream->number, data, size);
+    else
+        background_output(stream->kernel, stream->number, data, size);
+}
+
+static void stream_close(struct hr_stream *stream)
+{
+    int fd = stream->watch.fd;
+
+    if (fd < 0)
+        return;
+    hr_watch_remove(stream->kernel->engine->loop, &stream->watch);
+    close(fd);
+}
+
+/* One read of at most limit bytes; false when there is no more to read now. */
+static bool stream_read(struct hr_stream *stream, size_t limit)
+{
+    struct hermes_engine *engine = stream->kernel->engine;
+    ssize_t n;
+
+    if (stream->watch.fd < 0)
+        return false;
+    n = read(stream->watch.fd, engine->scratch, limit < READ_CHUNK ? limit : READ_CHUNK);
+    if (n > 0) {
+        route_output(stream, engine->scratch, (size_t)n);
+        return true;
+    }
+    if (n == 0 || (errno != EAGAIN && errno != EINTR))
+        stream_close(stream);
+    return false;
+}
+
+/*
+ * The first cell is sent along with INIT, so its output may be here before its READY is read. What the pipe held before the
+ * socket was still without a READY is output of the start.
+ */
+static void read_start_output(struct hr_stream *stream)
+{
+    struct hr_kernel *kernel = stream->kernel;
+    int waiting = 0;
+
+    if (ioctl(stream->watch.fd, FIONREAD, &waiting) || waiting <= 0)
+        waiting = READ_CHUNK; /* its end */
+    while (hr_kernel_read_control(kernel))
+        continue;
+    if (!kernel->ready)
+        stream_read(stream, (size_t)waiting);
+}
+
+void hr_kernel_stream_ready(struct hr_watch *watch, unsigned events)
+{
+    struct hr_stream *stream = HR_CONTAINER(watch, struct hr_stream, watch);
+
+    (void)events;
+    if (!stream->kernel->ready)
+        read_start_output(stream);
+    else
+        stream_read(stream, READ_CHUNK);
+}
+
+/* Read what is in the pipes now, and no more: a writer that goes on cannot hold us. */
+void hr_kernel_drain(struct hr_kernel *kernel)
+{
+    for (int i = 0; i < 2; i++) {
+        struct hr_stream *stream = &kernel->streams[i];
+        int waiting = 0;
+        size_t left;
+
+        if (stream->watch.fd < 0 || ioctl(stream->watch.fd, FIONREAD, &waiting) || waiting <= 0)
+            continue;
+        for (left = (size_t)waiting; left;) {
+            size_t step = left < READ_CHUNK ? left : READ_CHUNK;
+
+            if (!stream_read(stream, step))
+                break;
+            left -= step; /* a short read is followed by one that finds nothing */
+        }
+    }
+}
+
+void hr_kernel_update_pause(struct hr_kernel *kernel)
+{
+    bool makes_events = kernel->current ? kernel->current->events : kernel->engine->event_wanted;
+    unsigned events = kernel->engine->paused && makes_events ? 0 : HR_READ;
+
+    for (int i = 0; i < 2; i++)
+        hr_watch_change(kernel->engine->loop, &kernel->streams[i].watch, events);
+}
+
+/* ---- the control socket: sending -------------------------------------------------------- */
+
+static void send_pending(struct hr_kernel *kernel)
+{
+    struct hr_buf *out = &kernel->out;
+    ssize_t n;
+
+    while (kernel->out_offset < out->size) {
+        n = send(kernel->control.fd, out->data + kernel->out_offset, out->size - kernel->out_offset,
+                 MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0) {
+            if (errno == EINTR)
+                continue;
+            if (errno != EAGAIN && errno != EWOULDBLOCK)
+                kernel->out_offset = out->size; /* its end will be told by its process */
+            break;
+        }
+        kernel->out_offset += (size_t)n;
+    }
+    if (kernel->out_offset == out->size) {
+        hr_buf_done(out);
+        kernel->out_offset = 0;
+    }
+    hr_watch_change(kernel->engine->loop, &kernel->control, out->size ? HR_READ | HR_WRITE : HR_READ);
+}
+
+/* Send a frame made of a header and two parts; what the socket does not take waits in kernel->out. */
+static bool send_frame(struct hr_kernel *kernel, uint8_t type, uint16_t flags, uint64_t id, const void *head, size_t head_size,
+                       const void *tail, size_t tail_size)
+{
+    char header[HR_FRAME_HEADER_SIZE];
+    struct iovec parts[] = {
+        {header, sizeof header}, {(void *)(uintptr_t)head, head_size}, {(void *)(uintptr_t)tail, tail_size}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = HR_ARRAY_LENGTH(parts)};
+    ssize_t sent = 0;
+
+    if (kernel->control.fd < 0)
+        return true;
+    hr_frame_header(header, type, flags, (uint32_t)(head_size + tail_size), id);
+    if (!kernel->out.size) {
+        sent = sendmsg(kernel->control.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent == (ssize_t)(sizeof header + head_size + tail_size))
+            return true;
+        if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+            return true; /* its end will be told by its process */
+        if (sent < 0)
+            sent = 0;
+    }
+    for (size_t i = 0; i < HR_ARRAY_LENGTH(parts); i++) {
+        size_t skip = (size_t)sent < parts[i].iov_len ? (size_t)sent : parts[i].iov_len;
+
+        sent -= (ssize_t)skip;
+        if (!hr_buf_add(&kernel->out, (char *)parts[i].iov_base + skip, parts[i].iov_len - skip))
+            return false;
+    }
+    hr_watch_change(kernel->engine->loop, &kernel->control, HR_READ | HR_WRITE);
+    return true;
+}
+
+static void add_setting(struct hr_buf *out, const char *key, const char *value)
+{
+    hr_buf_add(out, key, strlen(key) + 1);
+    hr_buf_add(out, value, strlen(value) + 1);
+}
+
+static bool add_settings(const struct hr_kernel *kernel, const struct hr_cell *first, struct hr_buf *out)
+{
+    const struct hr_spec *spec = kernel->spec;
+    struct hr_buf settings;
+    bool done;
+
+    hr_buf_init(&settings, 0);
+    add_setting(&settings, "io", spec->io == HERMES_IO_ONE_PIPE ? "onepipe" : "pipes");
+    if (spec->path0)
+        add_setting(&settings, "path0", spec->path0);
+    if (spec->script)
+        add_setting(&settings, "script", spec->script);
+    if (first && first->whole_source && first->file_name)
+        add_setting(&settings, "source_name", first->file_name);
+#ifdef HERMES_NO_GUARD
+    add_setting(&settings, "lifeline", "1");
+#endif
+    done = !settings.failed && hr_fields_add(out, settings.data, settings.size);
+    hr_buf_done(&settings);
+    return done;
+}
+
+bool hr_kernel_send_init(struct hr_kernel *kernel, const struct hr_cell *first)
+{
+    const struct hr_spec *spec = kernel->spec;
+    struct hr_buf body, argv;
+    bool done;
+
+    /* The bootstrap goes first, by itself and into an empty socket, so that one read of its size takes it whole. */
+    send(kernel->control.fd, HR_BOOT_SOURCE, sizeof HR_BOOT_SOURCE - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    hr_buf_init(&body, 0);
+    hr_buf_init(&argv, 0);
+    hr_buf_add(&argv, spec->script ? spec->script : "", spec->script ? strlen(spec->script) + 1 : 1);
+    hr_buf_add(&argv, spec->argv.data, spec->argv.size);
+    done = hr_buf_add_u32(&body, 6) && hr_runner_code_add_fields(kernel->engine->runner, spec->python, &body) &&
+           add_settings(kernel, first, &body) && !argv.failed && hr_fields_add(&body, argv.data, argv.size) &&
+           hr_fields_add(&body, first ? first->whole_source : NULL, first ? first->whole_source_size : 0) &&
+           send_frame(kernel, HR_FRAME_INIT, 0, 0, body.data, body.size, NULL, 0);
+    hr_buf_done(&argv);
+    hr_buf_done(&body);
+    kernel->init_sent = true;
+    return done;
+}
+
+bool hr_kernel_send_execute(struct hr_kernel *kernel, struct hr_cell *cell)
+{
+    char name[32];
+    const char *file_name = cell->file_name;
+    struct hr_buf head;
+    uint16_t flags = 0;
+    bool done;
+
+    if (!file_name) {
+        /* that of the first cell is sent before it is counted */
+        snprintf(name, sizeof name, "<cell %llu>", (unsigned long long)kernel->execution_count + !kernel->ready);
+        file_name = name;
+    }
+    flags |= cell->flags & HERMES_CELL_ECHO ? HR_EXECUTE_ECHO : 0;
+    flags |= cell->flags & HERMES_CELL_AWAIT ? HR_EXECUTE_AWAIT : 0;
+    flags |= cell->flags & HERMES_CELL_DISPLAY ? HR_EXECUTE_DISPLAY : 0;
+    flags |= cell->flags & HERMES_CELL_INTERACTIVE ? HR_EXECUTE_INTERACTIVE : 0;
+    hr_buf_init(&head, 0);
+    hr_buf_add_u32(&head, cell->first_line);
+    hr_buf_add_u32(&head, (uint32_t)strlen(file_name));
+    hr_buf_add_text(&head, file_name);
+    done = !head.failed && send_frame(kernel, HR_FRAME_EXECUTE, flags, cell->wire_id, head.data, head.size, cell->code,
+                                      cell->code_size);
+    hr_buf_done(&head);
+    return done;
+}
+
+void hr_kernel_send_quit(struct hr_kernel *kernel)
+{
+    send_frame(kernel, HR_FRAME_QUIT, 0, 0, NULL, 0, NULL, 0);
+}
+
+/* ---- the control socket: receiving ------------------------------------------------------ */
+
+static void crash_took_too_long(struct hr_timer *timer)
+{
+    hr_kernel_kill(HR_CONTAINER(timer, struct hr_kernel, escalate), HERMES_PREVIOUS_DIED);
+}
+
+/* Bytes that are no frame: the text of a crash, if the process ends soon. */
+static void take_crash_text(struct hr_kernel *kernel)
+{
+    if (!kernel->crashing && !hr_kernel_is_ending(kernel)) {
+        kernel->crashing = true;
+        hr_timer_start(kernel->engine->loop, &kernel->escalate, hr_after_ms(CRASH_GRACE_MS), crash_took_too_long);
+    }
+    if (kernel->crash.size + kernel->in.size <= CRASH_TEXT_MAX)
+        hr_buf_add(&kernel->crash, kernel->in.data, kernel->in.size);
+    hr_buf_clear(&kernel->in);
+}
+
+static void take_frames(struct hr_kernel *kernel)
+{
+    struct hr_frame frame;
+    const char *fault = NULL;
+    size_t at = 0;
+    ssize_t used = 0;
+
+    while (!kernel->crashing && kernel->in.size > at) {
+        if (kernel->in.data[at] == 'F' && !hr_kernel_is_ending(kernel))
+            break;
+        used = hr_frame_decode(kernel->in.data + at, kernel->in.size - at, &frame, &fault);
+        if (used <= 0)
+            break;
+        at += (size_t)used;
+        if (!hr_kernel_is_ending(kernel))
+            hr_kernel_take_frame(kernel, &frame);
+    }
+    if (at)
+        hr_buf_consume(&kernel->in, at);
+    if (hr_kernel_is_ending(kernel) && !kernel->crashing)
+        hr_buf_clear(&kernel->in);
+    else if (kernel->in.size && (kernel->crashing || kernel->in.data[0] == 'F'))
+        take_crash_text(kernel);
+    else if (used < 0)
+        hr_kernel_fault(kernel, fault);
+}
+
+/* false: nothing more now. */
+bool hr_kernel_read_control(struct hr_kernel *kernel)
+{
+    ssize_t n;
+
+    if (kernel->control.fd < 0)
+        return false;
+    if (!hr_buf_reserve(&kernel->in, READ_CHUNK)) {
+        hr_kernel_fault(kernel, "out of memory while an answer was read");
+        return false;
+    }
+    n = recv(kernel->control.fd, kernel->in.data + kernel->in.size, READ_CHUNK, MSG_DONTWAIT);
+    if (n > 0) {
+        kernel->in.size += (size_t)n;
+        kernel->in.data[kernel->in.size] = '\0';
+        take_frames(kernel);
+        return true;
+    }
+    if (n == 0 || (errno != EAGAIN && errno != EINTR)) /* the process's end tells the rest */
+        hr_watch_change(kernel->engine->loop, &kernel->control, 0);
+    return false;
+}
+
+void hr_kernel_control_ready(struct hr_watch *watch, unsigned events)
+{
+    struct hr_kernel *kernel = HR_CONTAINER(watch, struct hr_kernel, control);
+
+    if (events & HR_WRITE)
+        send_pending(kernel);
+    if (events & HR_READ)
+        hr_kernel_read_control(kernel);
+}
+
+void hr_kernel_close_channels(struct hr_kernel *kernel)
+{
+    int fd = kernel->control.fd;
+
+    hr_watch_remove(kernel->engine->loop, &kernel->control);
+    if (fd >= 0)
+        close(fd);
+    stream_close(&kernel->streams[0]);
+    stream_close(&kernel->streams[1]);
+}

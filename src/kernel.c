@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One kernel: its states, what its frames mean, and its end. Knows nothing of other kernels but asks registry.c to take
+ * it off the list; turns what happens into endings of cells.
+ */
+#include "config.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+
+#include "alloc.h"
+#include "kernel-private.h"
+#include "mime.h"
+#include "staging.h"
+
+enum { GONE_LIMIT_MS = 3000, AGAIN_FIRST_NS = 500000, AGAIN_LAST_NS = 50000000 };
+
+static void advance(struct hr_kernel *kernel);
+
+/* ---- states ----------------------------------------------------------------------------- */
+
+static const char *const state_names[] = {
+#define X(name, text) text,
+    HERMES_KERNEL_STATE_MAP(X)
+#undef X
+};
+
+/* Which state may follow which: bit n of row m. */
+#define TO(state) (1u << HERMES_KERNEL_##state)
+static const unsigned transitions[] = {
+    [HERMES_KERNEL_STARTING] = TO(IDLE) | TO(BUSY) | TO(STOPPING) | TO(DEAD),
+    [HERMES_KERNEL_IDLE] = TO(BUSY) | TO(STOPPING) | TO(DEAD),
+    [HERMES_KERNEL_BUSY] = TO(IDLE) | TO(INTERRUPTING) | TO(STOPPING) | TO(DEAD),
+    [HERMES_KERNEL_INTERRUPTING] = TO(IDLE) | TO(STOPPING) | TO(DEAD),
+    [HERMES_KERNEL_STOPPING] = TO(DEAD),
+    [HERMES_KERNEL_DEAD] = 0,
+};
+#undef TO
+_Static_assert(HR_ARRAY_LENGTH(state_names) == HR_ARRAY_LENGTH(transitions), "a state without transitions");
+
+const char *hr_kernel_state_name(enum hermes_kernel_state state)
+{
+    return state_names[state];
+}
+
+void hr_kernel_set_state(struct hr_kernel *kernel, enum hermes_kernel_state state)
+{
+    if (kernel->state == state)
+        return;
+    if (!(transitions[kernel->state] & 1u << state))
+        abort(); /* a fault of this file; no input leads here */
+    kernel->state = state;
+    hr_event_kernel(kernel);
+}
+
+bool hr_kernel_is_ending(const struct hr_kernel *kernel)
+{
+    return kernel->state == HERMES_KERNEL_STOPPING || kernel->state == HERMES_KERNEL_DEAD;
+}
+
+int64_t hr_after_ms(int64_t ms)
+{
+    return hr_now_ns() + ms * 1000000;
+}
+
+/* ---- cells: start and settle ------------------------------------------------------------ */
+
+static void deadline_passed(struct hr_timer *timer)
+{
+    hr_kernel_kill(HR_CONTAINER(timer, struct hr_kernel, deadline), HERMES_PREVIOUS_TIMEOUT);
+}
+
+/* The runner has it (READY has come): the clock starts. */
+static void cell_started(struct hr_kernel *kernel)
+{
+    struct hr_cell *cell = kernel->current;
+
+    cell->state = HR_CELL_RUNNING;
+    cell->started_ns = hr_now_ns();
+    kernel->execution_count++;
+    if (cell->timeout_ms)
+        hr_timer_start(kernel->engine->loop, &kernel->deadline, cell->started_ns + cell->timeout_ms * 1000000, deadline_passed);
+    hr_kernel_set_state(kernel, HERMES_KERNEL_BUSY);
+    if (kernel->engine->paused)
+        hr_kernel_update_pause(kernel);
+    if (cell->events) {
+        struct hr_event *event = hr_event_new(HERMES_EVENT_STARTED, NULL, 0);
+
+        if (event) {
+            event->public.cell = cell->id;
+            event->public.kernel = kernel->id;
+            event->public.execution_count = kernel->execution_count;
+        }
+        hr_event_push(kernel->engine, event);
+    }
+    if (cell->interrupt_asked) /* asked while the kernel was starting */
+        hr_kernel_interrupt(kernel, kernel->engine->options.interrupt_grace_ms);
+}
+
+/* Ids come from the system's random numbers, a block at a time: a cell that has seen its own cannot tell the next. */
+static uint64_t random_id(struct hermes_engine *engine)
+{
+    if (!engine->random_left) {
+        size_t size = sizeof engine->random;
+
+        if (getrandom(engine->random, size, GRND_NONBLOCK) != (ssize_t)size)
+            return (uint64_t)hr_now_ns() | 1;
+        engine->random_left = HR_ARRAY_LENGTH(engine->random);
+    }
+    return engine->random[--engine->random_left] | 1; /* never 0 */
+}
+
+/* Give the kernel its next cell if it can take one. */
+static void advance(struct hr_kernel *kernel)
+{
+    struct hr_cell *cell;
+
+    if (kernel->current || hr_kernel_is_ending(kernel) || kernel->process.signals_sent != kernel->process.signals_asked)
+        return; /* a signal on its way must not hit the next cell */
+    if (!kernel->queued) {
+        if (kernel->retired && kernel->ready)
+            hr_kernel_stop(kernel, kernel->cause);
+        return;
+    }
+    cell = HR_CONTAINER(kernel->queue.next, struct hr_cell, link);
+    hr_list_remove(&cell->link);
+    kernel->queued--;
+    kernel->current = cell;
+    cell->wire_id = random_id(kernel->engine);
+    if (kernel->ready) {
+        hr_kernel_drain(kernel); /* what is there by now belongs to no cell */
+        cell_started(kernel);    /* before the send: what comes from now on is its output */
+    }
+    if ((!kernel->init_sent && !hr_kernel_send_init(kernel, cell)) || !hr_kernel_send_execute(kernel, cell))
+        hr_kernel_fault(kernel, "out of memory while a cell was sent");
+}
+
+static void settle_current(struct hr_kernel *kernel, const struct hr_ending *ending)
+{
+    struct hr_cell *cell = kernel->current;
+
+    hr_timer_stop(kernel->engine->loop, &kernel->deadline);
+    hr_timer_stop(kernel->engine->loop, &kernel->escalate);
+    hr_timer_stop(kernel->engine->loop, &kernel->again);
+    hr_cell_settle(cell, ending);
+    kernel->current = NULL;
+    kernel->last_used_ns = hr_now_ns();
+    if (kernel->engine->paused)
+        hr_kernel_update_pause(kernel);
+}
+
+static void settle_reply(struct hr_kernel *kernel, const struct hr_frame *frame)
+{
+    unsigned status = frame->flags & 0xff;
+    char notice[320];
+    struct hr_cell *cell = kernel->current;
+    struct hr_ending ending = {
+        .exit_code = (int)hr_get_u32(frame->body),
+        .traceback = frame->body + 8,
+        .traceback_size = hr_get_u32(frame->body + 4),
+    };
+
+    ending.outcome = status == HR_REPLY_OK || (status == HR_REPLY_EXIT && !ending.exit_code) ? HERMES_SUCCESS : HERMES_ERROR;
+    ending.ended = status == HR_REPLY_EXIT;
+    if (status == HR_REPLY_INTERRUPTED && cell->interrupt_asked) {
+        ending.outcome = HERMES_INTERRUPTED;
+        ending.exit_code = -1;
+        snprintf(notice, sizeof notice, cell->reason ? "[execution interrupted — %.250s]" : "[execution interrupted]",
+                 cell->reason);
+        ending.notice = notice;
+    }
+    if (status == HR_REPLY_EXIT && ending.exit_code) {
+        snprintf(notice, sizeof notice, "The cell ended the session kernel with exit status %d.", ending.exit_code);
+        if (!ending.traceback_size)
+            ending.message = notice;
+    }
+    hr_kernel_drain(kernel);
+    settle_current(kernel, &ending);
+    if (status == HR_REPLY_EXIT) {
+        hr_kernel_stop(kernel, HERMES_PREVIOUS_EXITED);
+        return;
+    }
+    hr_kernel_set_state(kernel, HERMES_KERNEL_IDLE);
+    advance(kernel);
+    if (!kernel->current && !hr_kernel_is_ending(kernel)) {
+        hr_registry_arm_idle(kernel->engine);
+        hr_registry_trim(kernel->engine);
+    }
+}
+
+/* ---- frames: what they mean ------------------------------------------------------------- */
+
+void hr_kernel_fault(struct hr_kernel *kernel, const char *fault)
+{
+    if (hr_kernel_is_ending(kernel))
+        return;
+    hr_buf_clear(&kernel->crash);
+    hr_buf_printf(&kernel->crash, "protocol error: %s", fault);
+    hr_kernel_kill(kernel, HERMES_PREVIOUS_DIED);
+}
+
+static void take_ready(struct hr_kernel *kernel, const struct hr_frame *frame)
+{
+    struct hr_fields fields;
+    const char *field[6];
+    size_t size[6];
+
+    if (kernel->ready || !hr_fields_open(&fields, frame->body, frame->body_size)) {
+        hr_kernel_fault(kernel, "an unexpected READY");
+        return;
+    }
+    for (size_t i = 0; i < HR_ARRAY_LENGTH(field); i++) {
+        if (!hr_fields_next(&fields, &field[i], &size[i])) {
+            hr_kernel_fault(kernel, "a READY with too few fields");
+            return;
+        }
+    }
+    if (size[4])
+        hr_runner_code_keep(kernel->engine->runner, kernel->spec->python, field[3], size[3], field[4], size[4]);
+    hr_timer_stop(kernel->engine->loop, &kernel->stop);
+    if (!kernel->current) /* else it may be the first cell's: that one runs already */
+        hr_kernel_drain(kernel);
+    kernel->ready = true;
+    hr_buf_done(&kernel->start_text);
+    if (kernel->current) {
+        cell_started(kernel);
+        return;
+    }
+    hr_kernel_set_state(kernel, HERMES_KERNEL_IDLE);
+    advance(kernel);
+}
+
+static void take_display(struct hr_kernel *kernel, const struct hr_frame *frame)
+{
+    struct hr_cell *cell = kernel->current;
+    struct hr_fields fields;
+    const char *type, *data;
+    size_t type_size, data_size;
+    struct hr_buf bundle;
+    struct hr_event *event;
+
+    if (!hr_fields_open(&fields, frame->body, frame->body_size)) {
+        hr_kernel_fault(kernel, "a broken DISPLAY");
+        return;
+    }
+    hr_kernel_drain(kernel);
+    hr_buf_init(&bundle, 0);
+    hr_buf_add_text(&bundle, "{");
+    while (hr_fields_next(&fields, &type, &type_size) && hr_fields_next(&fields, &data, &data_size)) {
+        if (bundle.size > 1)
+            hr_buf_add_text(&bundle, ",");
+        hr_json_add_string(&bundle, type, type_size);
+        hr_buf_add_text(&bundle, ":");
+        hr_mime_add_value(&bundle, type, type_size, data, data_size);
+    }
+    hr_buf_add_text(&bundle, "}");
+    if (cell->events && !bundle.failed) {
+        event = hr_event_new(HERMES_EVENT_DISPLAY, bundle.data, bundle.size);
+        if (event) {
+            event->public.cell = cell->id;
+            event->public.kernel = kernel->id;
+            event->public.is_result = frame->flags & HR_DISPLAY_RESULT;
+        }
+        hr_event_push(kernel->engine, event);
+    }
+    hr_buf_done(&bundle);
+}
+
+void hr_kernel_take_frame(struct hr_kernel *kernel, const struct hr_frame *frame)
+{
+    if (frame->type == HR_FRAME_READY) {
+        take_ready(kernel, frame);
+        return;
+    }
+    if (!kernel->current || kernel->current->state != HR_CELL_RUNNING || frame->id != kernel->current->wire_id) {
+        hr_kernel_fault(kernel, "an answer to no question");
+        return;
+    }
+    if (frame->type == HR_FRAME_DISPLAY)
+        take_display(kernel, frame);
+    else if (frame->body_size < 8 || hr_get_u32(frame->body + 4) != frame->body_size - 8 ||
+             (frame->flags & 0xff) > HR_REPLY_INTERRUPTED)
+        hr_kernel_fault(kernel, "a broken REPLY");
+    else
+        settle_reply(kernel, frame);
+}
+
+/* ---- the end ---------------------------------------------------------------------------- */
+
+static const char *signal_name(int number)
+{
+    static const char *const names[] = {
+        [SIGHUP] = "SIGHUP",   [SIGINT] = "SIGINT",   [SIGQUIT] = "SIGQUIT", [SIGILL] = "SIGILL",   [SIGTRAP] = "SIGTRAP",
+        [SIGABRT] = "SIGABRT", [SIGBUS] = "SIGBUS",   [SIGFPE] = "SIGFPE",   [SIGKILL] = "SIGKILL", [SIGUSR1] = "SIGUSR1",
+        [SIGSEGV] = "SIGSEGV", [SIGUSR2] = "SIGUSR2", [SIGPIPE] = "SIGPIPE", [SIGALRM] = "SIGALRM", [SIGTERM] = "SIGTERM",
+        [SIGXCPU] = "SIGXCPU", [SIGXFSZ] = "SIGXFSZ", [SIGSYS] = "SIGSYS",
+    };
+
+    if (number > 0 && (size_t)number < HR_ARRAY_LENGTH(names) && names[number])
+        return names[number];
+    return "a signal"; /* the number is in exit_code */
+}
+
+static void describe_death(const struct hr_kernel *kernel, char *text, size_t size)
+{
+    int status = kernel->exit_status;
+
+    if (!kernel->exit_known)
+        snprintf(text, size, "its process ended, cause unknown");
+    else if (WIFSIGNALED(status))
+        snprintf(text, size, "killed by %s%s", signal_name(WTERMSIG(status)),
+                 kernel->out_of_memory ? "; the system was out of memory" : "");
+    else
+        snprintf(text, size, "exit status %d", WEXITSTATUS(status));
+}
+
+static int death_code(const struct hr_kernel *kernel)
+{
+    if (!kernel->exit_known)
+        return -SIGKILL;
+    return WIFSIGNALED(kernel->exit_status) ? -WTERMSIG(kernel->exit_status) : WEXITSTATUS(kernel->exit_status);
+}
+
+/* The running cell's kernel died, or was killed for it. */
+static void settle_death(struct hr_kernel *kernel)
+{
+    struct hr_cell *cell = kernel->current;
+    struct hr_ending ending = {.exit_code = -1, .ended = true, .state_lost = true};
+    char text[400], notice[512], how[160];
+
+    describe_death(kernel, how, sizeof how);
+    switch (kernel->cause) {
+    case HERMES_PREVIOUS_TIMEOUT:
+        ending.outcome = HERMES_TIMEOUT;
+        snprintf(text, sizeof text,
+                 "Cell timed out after %gs; the session kernel was killed and its state was lost. "
+                 "The next cell starts a fresh kernel.", (double)cell->timeout_ms / 1000);
+        snprintf(notice, sizeof notice, "⏰ %s", text);
+        ending.notice = notice;
+        break;
+    case HERMES_PREVIOUS_DIED:
+    case HERMES_PREVIOUS_EXITED:
+        ending.outcome = HERMES_ERROR;
+        ending.exit_code = death_code(kernel);
+        ending.term_signal = kernel->exit_known && WIFSIGNALED(kernel->exit_status) ? WTERMSIG(kernel->exit_status) : 0;
+        snprintf(text, sizeof text, "The session kernel died while running the cell (%s); its state was lost.", how);
+        ending.traceback = kernel->crash.data;
+        ending.traceback_size = kernel->crash.size;
+        break;
+    default:
+        ending.outcome = HERMES_INTERRUPTED;
+        snprintf(text, sizeof text, "Interrupted; the session kernel was killed and its state was lost.");
+        snprintf(notice, sizeof notice, cell->reason ? "[execution interrupted — %.250s]" : "[execution interrupted]",
+                 cell->reason);
+        ending.notice = notice;
+        break;
+    }
+    ending.message = text;
+    settle_current(kernel, &ending);
+}
+
+static void describe_start_failure(const struct hr_kernel *kernel, struct hr_buf *text)
+{
+    char how[160];
+
+    if (kernel->process.exec_errno) {
+        hr_buf_printf(text, "cannot execute %s: %s", kernel->spec->python, strerror(kernel->process.exec_errno));
+    } else if (kernel->cause == HERMES_PREVIOUS_TIMEOUT) {
+        hr_buf_printf(text, "it was not ready within %gs", (double)kernel->engine->options.start_timeout_ms / 1000);
+    } else {
+        describe_death(kernel, how, sizeof how);
+        hr_buf_printf(text, "%s: %s", kernel->spec->python, how);
+    }
+    if (kernel->start_text.size) {
+        hr_buf_add_text(text, "\n");
+        hr_buf_add(text, kernel->start_text.data, kernel->start_text.size);
+    }
+}
+
+static void settle_unstarted(struct hr_kernel *kernel)
+{
+    struct hr_cell *cell = kernel->current;
+    struct hr_buf why;
+
+    kernel->current = NULL;
+    if (kernel->cause != HERMES_PREVIOUS_TIMEOUT && kernel->cause != HERMES_PREVIOUS_DIED) {
+        hr_cell_not_run(cell, "its kernel was ended while it started");
+        return;
+    }
+    hr_buf_init(&why, 0);
+    describe_start_failure(kernel, &why);
+    hr_cell_start_failed(cell, why.failed ? "out of memory" : why.data);
+    while (kernel->queued) { /* they would fail the same way */
+        cell = HR_CONTAINER(kernel->queue.next, struct hr_cell, link);
+        hr_list_remove(&cell->link);
+        kernel->queued--;
+        hr_cell_start_failed(cell, why.failed ? "out of memory" : why.data);
+    }
+    hr_buf_done(&why);
+}
+
+/* Take what still stands in socket and pipes, then settle what is open. */
+static void settle_at_end(struct hr_kernel *kernel)
+{
+    while (hr_kernel_read_control(kernel))
+        continue;
+    hr_kernel_drain(kernel);
+    if (kernel->current && kernel->ready)
+        settle_death(kernel);
+    else if (kernel->current)
+        settle_unstarted(kernel);
+    hr_registry_requeue(kernel);
+}
+
+void hr_kernel_process_exited(struct hr_process *process, int status, bool known, bool out_of_memory)
+{
+    struct hr_kernel *kernel = HR_CONTAINER(process, struct hr_kernel, process);
+
+    kernel->exit_status = status;
+    kernel->exit_known = known;
+    kernel->out_of_memory = out_of_memory;
+    while (!hr_kernel_is_ending(kernel) && hr_kernel_read_control(kernel))
+        continue; /* a last reply may stand in the socket */
+    if (hr_kernel_is_ending(kernel)) {
+        if (kernel->cause == HERMES_PREVIOUS_EXITED || kernel->cause == HERMES_PREVIOUS_DIED)
+            settle_at_end(kernel);
+        return; /* killed: settles when all is gone */
+    }
+    hr_registry_unlist(kernel, HERMES_PREVIOUS_DIED, !kernel->current);
+    kernel->cause = HERMES_PREVIOUS_DIED;
+    hr_kernel_set_state(kernel, HERMES_KERNEL_STOPPING);
+    settle_at_end(kernel);
+    hr_process_kill(process, (int)kernel->engine->options.kill_grace_ms);
+}
+
+void hr_kernel_process_gone(struct hr_process *process)
+{
+    struct hr_kernel *kernel = HR_CONTAINER(process, struct hr_kernel, process);
+
+    settle_at_end(kernel);
+    hr_kernel_close_channels(kernel);
+    hr_timer_stop(kernel->engine->loop, &kernel->deadline);
+    hr_timer_stop(kernel->engine->loop, &kernel->escalate);
+    hr_timer_stop(kernel->engine->loop, &kernel->stop);
+    hr_timer_stop(kernel->engine->loop, &kernel->again);
+    if (kernel->staging)
+        hr_staging_remove(kernel->staging);
+    hr_kernel_set_state(kernel, HERMES_KERNEL_DEAD);
+    kernel->engine->trash = true;
+}
+
+void hr_kernel_process_acknowledged(struct hr_process *process)
+{
+    advance(HR_CONTAINER(process, struct hr_kernel, process));
+}
+
+/* Something does not die (a process in the kernel's uninterruptible sleep): the cell is not held up by it. */
+static void gone_took_too_long(struct hr_timer *timer)
+{
+    settle_at_end(HR_CONTAINER(timer, struct hr_kernel, stop));
+}
+
+void hr_kernel_kill(struct hr_kernel *kernel, enum hermes_previous cause)
+{
+    struct hermes_engine *engine = kernel->engine;
+
+    if (kernel->state == HERMES_KERNEL_DEAD)
+        return;
+    if (kernel->state != HERMES_KERNEL_STOPPING) {
+        hr_registry_unlist(kernel, cause, cause == HERMES_PREVIOUS_RESET);
+        kernel->cause = cause;
+        hr_kernel_set_state(kernel, HERMES_KERNEL_STOPPING);
+    }
+    hr_timer_stop(engine->loop, &kernel->deadline);
+    hr_timer_stop(engine->loop, &kernel->escalate);
+    hr_timer_start(engine->loop, &kernel->stop, hr_after_ms(engine->options.kill_grace_ms + GONE_LIMIT_MS), gone_took_too_long);
+    hr_process_kill(&kernel->process, (int)engine->options.kill_grace_ms);
+}
+
+static void shutdown_took_too_long(struct hr_timer *timer)
+{
+    struct hr_kernel *kernel = HR_CONTAINER(timer, struct hr_kernel, stop);
+
+    hr_kernel_kill(kernel, kernel->cause);
+}
+
+void hr_kernel_stop(struct hr_kernel *kernel, enum hermes_previous cause)
+{
+    struct hermes_engine *engine = kernel->engine;
+
+    if (hr_kernel_is_ending(kernel))
+        return;
+    if (kernel->listed)
+        hr_registry_unlist(kernel, cause, cause == HERMES_PREVIOUS_RESET);
+    kernel->cause = cause;
+    if (HR_KERNEL_ATTACHED(kernel) || !kernel->ready) {
+        kernel->retired = true;
+        if (!HR_KERNEL_ATTACHED(kernel)) /* still starting, for nobody */
+            hr_kernel_kill(kernel, cause);
+        return;
+    }
+    hr_kernel_set_state(kernel, HERMES_KERNEL_STOPPING);
+    hr_kernel_send_quit(kernel); /* one that exits by itself does not read it */
+    hr_timer_start(engine->loop, &kernel->stop, hr_after_ms(engine->options.shutdown_grace_ms), shutdown_took_too_long);
+    hr_registry_requeue(kernel);
+}
+
+static void interrupt_not_obeyed(struct hr_timer *timer)
+{
+    hr_kernel_kill(HR_CONTAINER(timer, struct hr_kernel, escalate), HERMES_PREVIOUS_INTERRUPTED);
+}
+
+static void interrupt_again(struct hr_timer *timer);
+
+/*
+ * The runner ignores SIGINT until it is about to run the cell's code: a signal that is sooner is lost, and so is sent again. A
+ * process that waits in system() ignores it as well, while the child it waits for does not.
+ */
+static void send_interrupt(struct hr_kernel *kernel)
+{
+    bool deaf = hr_process_ignores(&kernel->process, SIGINT);
+
+    hr_process_signal(&kernel->process, SIGINT);
+    if (deaf)
+        hr_timer_start(kernel->engine->loop, &kernel->again, hr_now_ns() + kernel->again_ns, interrupt_again);
+}
+
+static void interrupt_again(struct hr_timer *timer)
+{
+    struct hr_kernel *kernel = HR_CONTAINER(timer, struct hr_kernel, again);
+
+    kernel->again_ns = kernel->again_ns * 2 < AGAIN_LAST_NS ? kernel->again_ns * 2 : AGAIN_LAST_NS;
+    if (kernel->state == HERMES_KERNEL_INTERRUPTING)
+        send_interrupt(kernel);
+}
+
+void hr_kernel_interrupt(struct hr_kernel *kernel, int64_t kill_after_ms)
+{
+    kernel->current->interrupt_asked = true;
+    if (kernel->current->state != HR_CELL_RUNNING || hr_kernel_is_ending(kernel))
+        return;
+    hr_kernel_set_state(kernel, HERMES_KERNEL_INTERRUPTING);
+    kernel->again_ns = AGAIN_FIRST_NS;
+    send_interrupt(kernel);
+    if (kill_after_ms >= 0)
+        hr_timer_start(kernel->engine->loop, &kernel->escalate, hr_after_ms(kill_after_ms), interrupt_not_obeyed);
+}
+
+void hr_kernel_settle_queue(struct hr_kernel *kernel, const char *why)
+{
+    while (kernel->queued) {
+        struct hr_cell *cell = HR_CONTAINER(kernel->queue.next, struct hr_cell, link);
+
+        hr_list_remove(&cell->link);
+        kernel->queued--;
+        hr_cell_not_run(cell, why);
+    }
+}
+
+void hr_kernel_enqueue(struct hr_kernel *kernel, struct hr_cell *cell)
+{
+    cell->kernel = kernel;
+    hr_list_append(&kernel->queue, &cell->link);
+    kernel->queued++;
+    kernel->last_used_ns = cell->submitted_ns;
+    advance(kernel);
+}
+

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the engine is made of inside: owners, kernels, cells. Everything here is used with the engine's lock held, by
+ * whoever runs the loop. Modules: registry.c (which kernel serves a cell, and which must go), kernel.c (one kernel's
+ * states and wire), cell.c (one cell from submission to result), events.c (the queue), engine.c (locks and the public API).
+ */
+#ifndef HR_KERNEL_H
+#define HR_KERNEL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "api/hermes-kernel.h"
+#include "buf.h"
+#include "collector.h"
+#include "interp.h"
+#include "list.h"
+#include "loop.h"
+#include "options.h"
+#include "process.h"
+#include "runner-code.h"
+
+enum { HR_SCRATCH_SIZE = 65536, HR_DEAD_KEYS = 8, HR_KERNEL_TIMERS = 5 };
+
+/* ---- owners and keys -------------------------------------------------------------------- */
+
+struct hr_owner {
+    struct hr_link link;
+    char *name; /* session, or session::child::child_id */
+    char *session, *child; /* child NULL: not delegated */
+    uint64_t generation;   /* kernels it has had */
+    size_t kernels, cells; /* alive; it may be forgotten when both are 0 */
+    struct {
+        uint64_t key_hash;
+        enum hermes_previous cause;
+        bool state_reset;
+    } dead[HR_DEAD_KEYS]; /* how the last kernel of a key ended, newest first */
+};
+
+/* What a kernel is for: the key and the settings fixed at its start. Shared by a kernel and its cells. */
+struct hr_spec {
+    unsigned references;
+    struct hr_owner *owner;
+    enum hermes_mode mode;
+    char *python, *cwd; /* cwd "": the staging directory (strict), or unknown (no chdir) */
+    char *tools;        /* sorted names, newline after each; NULL: all */
+    uint64_t key_hash;
+    enum hermes_io io;
+    enum hermes_stdin stdin_source;
+    enum hermes_env env;
+    char *script, *path0;
+    struct hr_buf argv; /* each item with its NUL */
+};
+
+/* ---- cells ------------------------------------------------------------------------------ */
+
+struct hr_result {
+    struct hermes_result public; /* its texts are these: */
+    char *output, *error, *warning, *spill_path, *background;
+};
+
+enum hr_cell_state { HR_CELL_QUEUED, HR_CELL_RUNNING, HR_CELL_SETTLED };
+
+struct hr_cell {
+    struct hr_link link; /* in its kernel's queue */
+    struct hr_link all;  /* in the engine's list of unsettled cells */
+    struct hermes_engine *engine;
+    struct hr_kernel *kernel; /* NULL once settled */
+    struct hr_spec *spec;
+    uint64_t id, wire_id;
+    enum hr_cell_state state;
+    char *code, *file_name, *whole_source;
+    size_t code_size, whole_source_size;
+    unsigned first_line, flags;
+    int64_t timeout_ms; /* 0: none */
+    bool blocking;      /* a caller waits and takes the result itself */
+    bool events;
+    bool interrupt_asked;
+    char *reason; /* of the interrupt */
+    int64_t submitted_ns, started_ns;
+    struct hr_collector *streams[2]; /* made with the first byte */
+    struct hr_result *result;        /* made at submission, filled when settled */
+    struct hr_event *done;           /* the reserved DONE event; NULL for blocking cells */
+};
+
+/* How a cell ended, for cell.c to put into words. */
+struct hr_ending {
+    enum hermes_outcome outcome;
+    int exit_code;
+    const char *traceback; /* from the runner; may be NULL */
+    size_t traceback_size;
+    const char *message;   /* the error sentence when there is no traceback, or before it */
+    const char *notice;    /* end of the output: timeout, interrupt */
+    bool ended;            /* the kernel's last cell */
+    bool state_lost, start_failed;
+    int term_signal;
+};
+
+int hr_cell_new(struct hermes_engine *engine, const struct hermes_cell *request, struct hr_spec *spec, struct hr_cell **ret);
+void hr_cell_free(struct hr_cell *cell);
+void hr_cell_output(struct hr_cell *cell, int stream, const char *data, size_t size);
+/* Fill the result, detach from the kernel, tell the waiter or queue DONE. An asynchronous cell is freed. */
+void hr_cell_settle(struct hr_cell *cell, const struct hr_ending *ending);
+/* Settle a cell that was never run. */
+void hr_cell_not_run(struct hr_cell *cell, const char *why);
+/* Settle a cell whose kernel could not start. */
+void hr_cell_start_failed(struct hr_cell *cell, const char *why);
+
+/* ---- kernels ---------------------------------------------------------------------------- */
+
+struct hr_stream {
+    struct hr_watch watch;
+    int number; /* 1 or 2; 0: none */
+    struct hr_kernel *kernel;
+};
+
+struct hr_kernel {
+    struct hr_link link; /* in the engine's list, until freed */
+    struct hermes_engine *engine;
+    struct hr_spec *spec;
+    uint64_t id, generation, execution_count;
+    enum hermes_kernel_state state;
+    enum hermes_previous cause; /* why it is stopping or dead */
+    bool listed;     /* may be given cells */
+    bool pinned;     /* a delegated child's */
+    bool retired;    /* reset: stops when its last cell is out */
+    bool ready;      /* READY has come */
+    bool crashing;   /* the control socket carries crash text */
+    bool init_sent;
+    bool freed_later;
+    enum hermes_previous previous; /* of the kernel before */
+    bool state_reset;
+    int64_t started_ns, last_used_ns;
+    struct hr_process process;
+    char *staging;
+    struct hr_watch control;
+    struct hr_buf in, out; /* control: received, and what waits to be sent */
+    size_t out_offset;
+    struct hr_stream streams[2];
+    struct hr_buf crash;      /* crash text, or the fault of a bad frame */
+    struct hr_buf start_text; /* stderr before READY */
+    struct hr_collector *background;
+    struct hr_link queue;
+    size_t queued;
+    struct hr_cell *current;
+    int exit_status;
+    bool exit_known, out_of_memory;
+    struct hr_timer deadline; /* of the running cell */
+    struct hr_timer escalate; /* interrupt or crash to kill */
+    struct hr_timer stop;     /* start limit, then shutdown limit */
+    struct hr_timer again;    /* a signal that came too early for the cell */
+    int64_t again_ns;
+};
+
+#define HR_KERNEL_ATTACHED(kernel) ((kernel)->queued + ((kernel)->current ? 1 : 0))
+
+/* Spawn the kernel for a spec. On failure nothing is left; start failures are told by error. */
+int hr_kernel_new(struct hermes_engine *engine, struct hr_spec *spec, struct hr_kernel **ret, struct hermes_error *error);
+void hr_kernel_free(struct hr_kernel *kernel); /* only when dead */
+void hr_kernel_enqueue(struct hr_kernel *kernel, struct hr_cell *cell);
+/* SIGINT to the running cell; kill after kill_after_ms (negative: never). */
+void hr_kernel_interrupt(struct hr_kernel *kernel, int64_t kill_after_ms);
+/* Kill the tree. The running cell settles with the cause when it is gone. */
+void hr_kernel_kill(struct hr_kernel *kernel, enum hermes_previous cause);
+/* Orderly end; with no cell attached at once, else after the running one. */
+void hr_kernel_stop(struct hr_kernel *kernel, enum hermes_previous cause);
+void hr_kernel_settle_queue(struct hr_kernel *kernel, const char *why);
+void hr_kernel_update_pause(struct hr_kernel *kernel);
+const char *hr_kernel_state_name(enum hermes_kernel_state state);
+
+/* ---- registry --------------------------------------------------------------------------- */
+
+/* Build a spec from a request, or find the equal one of a live kernel. python and cwd are resolved already. */
+int hr_spec_get(struct hermes_engine *engine, const struct hermes_cell *request, const char *python, const char *cwd,
+                struct hr_spec **ret, struct hermes_error *error);
+void hr_spec_unref(struct hermes_engine *engine, struct hr_spec *spec);
+/* The kernel that is to run a cell of this spec, started if need be. */
+int hr_registry_acquire(struct hermes_engine *engine, struct hr_spec *spec, bool reset, struct hr_kernel **ret,
+                        struct hermes_error *error);
+/* No further cells for this kernel; remembers the cause for the owner's next one. */
+void hr_registry_unlist(struct hr_kernel *kernel, enum hermes_previous cause, bool state_reset);
+/* Cells queued at a kernel that ended go to a fresh one. */
+void hr_registry_requeue(struct hr_kernel *kernel);
+void hr_registry_trim(struct hermes_engine *engine);     /* the cap */
+void hr_registry_arm_idle(struct hermes_engine *engine); /* after a kernel became idle, or the limit changed */
+struct hr_owner *hr_registry_find_owner(struct hermes_engine *engine, const char *session, const char *child);
+
+/* ---- events ----------------------------------------------------------------------------- */
+
+struct hr_event {
+    struct hermes_event public;
+    struct hr_link link;
+    char *data, *session;
+};
+
+struct hr_event *hr_event_new(enum hermes_event_type type, const char *data, size_t size);
+void hr_event_push(struct hermes_engine *engine, struct hr_event *event); /* NULL is fine: out of memory */
+void hr_event_kernel(struct hr_kernel *kernel);
+struct hermes_event *hr_event_take(struct hermes_engine *engine); /* NULL: none */
+
+/* ---- engine ----------------------------------------------------------------------------- */
+
+struct hermes_engine {
+    pthread_mutex_t lock;
+    struct hr_loop *loop;
+    struct hr_options options;
+    struct hr_interp_cache *interp;
+    struct hr_runner_code *runner;
+    char *guard; /* path, found at the first start */
+    struct hr_link owners, kernels, cells;
+    size_t owner_count;
+    uint64_t next_id;
+    uint64_t random[32]; /* for ids on the wire */
+    size_t random_left;
+    bool closing; /* free or shutdown in progress: no new cells */
+    struct hr_timer idle_timer;
+    char scratch[HR_SCRATCH_SIZE];
+    bool trash; /* a kernel waits to be freed after the step */
+
+    /* events */
+    struct hr_link events;
+    size_t event_bytes;
+    bool event_wanted; /* somebody pulls events */
+    bool paused;       /* streams whose output becomes events are not read */
+    int event_fds[2];  /* [0] readable while events are queued; -1 until asked for */
+    bool event_signalled;
+    atomic_bool wake_asked;
+
+    /* who runs the loop */
+    bool driving, thread_driving, thread_waits, stopping;
+    size_t callers; /* that want to drive while the thread does */
+    int64_t last_drive_ns;
+    struct hr_link waiters;
+    pthread_cond_t standby;
+    pthread_t thread;
+
+    /* the last interpreter answer; guarded by memo_lock alone */
+    pthread_mutex_t memo_lock;
+    struct {
+        char *question, *python;
+        int64_t until_ns;
+    } memo;
+};
+
+uint64_t hr_engine_id(struct hermes_engine *engine);
+
+#endif

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "guard/guard-protocol.h"
+#include "list.h"
+#include "options.h"
+#include "tree.h"
+
+enum { FIRST_FREE_FD = 6, REAP_RETRY_NS = 500000, POLL_EXIT_NS = 50000000 };
+
+static const char RUNNER_NAME[] = "hermes_kernel_runner";
+
+int hr_process_prepare(struct hr_process *process, struct hr_loop *loop)
+{
+    unsigned char random[16];
+
+    if (getrandom(random, sizeof random, 0) != sizeof random)
+        return errno ? errno : EIO;
+    for (size_t i = 0; i < sizeof random; i++)
+        snprintf(process->tree_id + 2 * i, 3, "%02x", random[i]);
+    process->loop = loop;
+    process->link.fd = process->lifeline = -1;
+    process->child = process->python = 0;
+    return 0;
+}
+
+/* ---- the end ---------------------------------------------------------------------------- */
+
+static void finish(struct hr_process *process)
+{
+    int fd = process->link.fd;
+
+    if (process->finished)
+        return;
+    process->finished = true;
+    hr_timer_stop(process->loop, &process->timer);
+    hr_watch_remove(process->loop, &process->link);
+    if (fd >= 0)
+        close(fd);
+    if (process->lifeline >= 0)
+        close(process->lifeline);
+    process->lifeline = -1;
+    if (process->signals_sent != process->signals_asked) {
+        process->signals_sent = process->signals_asked;
+        process->acknowledged(process);
+    }
+    process->gone(process);
+}
+
+static void report_exit(struct hr_process *process, int status, bool known, bool out_of_memory)
+{
+    if (process->have_exited)
+        return;
+    process->have_exited = true;
+    process->exited(process, status, known, out_of_memory);
+}
+
+bool hr_process_ignores(const struct hr_process *process, int signal_number)
+{
+    char path[40], status[2048], *field;
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/status", (int)process->python);
+    fd = process->python ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return false;
+    n = read(fd, status, sizeof status - 1);
+    close(fd);
+    status[n > 0 ? n : 0] = '\0';
+    field = strstr(status, "\nSigIgn:");
+    return field && (strtoull(field + 8, NULL, 16) >> (signal_number - 1) & 1);
+}
+
+/* ---- with a guard ----------------------------------------------------------------------- */
+
+#ifndef HERMES_NO_GUARD
+
+static void reap_guard(struct hr_timer *timer)
+{
+    struct hr_process *process = HR_CONTAINER(timer, struct hr_process, timer);
+    int status;
+    pid_t got = waitpid(process->child, &status, WNOHANG);
+
+    if (got == 0) { /* its descriptors are closed before it can be reaped */
+        hr_timer_start(process->loop, timer, hr_now_ns() + REAP_RETRY_NS, reap_guard);
+        return;
+    }
+    process->child = 0; /* reaped, or the host did it for us (ECHILD) */
+    finish(process);
+}
+
+static void guard_lost(struct hr_process *process)
+{
+    if (!process->have_exited || process->kill_asked)
+        hr_tree_kill(process->tree_id, process->python);
+    report_exit(process, SIGKILL, false, false);
+    hr_watch_change(process->loop, &process->link, 0);
+    reap_guard(&process->timer);
+}
+
+static void guard_says(struct hr_process *process, const struct hr_guard_message *message)
+{
+    switch (message->type) {
+    case HR_GUARD_STARTED:
+        process->python = message->a;
+        break;
+    case HR_GUARD_EXEC_FAILED:
+        process->exec_errno = message->a;
+        break;
+    case HR_GUARD_ACK:
+        process->signals_sent = message->c;
+        if (process->signals_sent == process->signals_asked)
+            process->acknowledged(process);
+        break;
+    case HR_GUARD_EXITED:
+        report_exit(process, message->a, true, message->b != 0);
+        break;
+    default:
+        break; /* GONE is told by the end of the link as well */
+    }
+}
+
+static void link_ready(struct hr_watch *watch, unsigned events)
+{
+    struct hr_process *process = HR_CONTAINER(watch, struct hr_process, link);
+    struct hr_guard_message message;
+    ssize_t n;
+
+    (void)events;
+    while ((n = recv(watch->fd, &message, sizeof message, MSG_DONTWAIT)) == sizeof message)
+        guard_says(process, &message);
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+        return;
+    guard_lost(process);
+}
+
+static void tell_guard(struct hr_process *process, enum hr_guard_type type, int a, uint32_t c)
+{
+    struct hr_guard_message message = {.type = type, .a = a, .c = c};
+
+    if (process->link.fd >= 0 && send(process->link.fd, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+        errno == EAGAIN)
+        shutdown(process->link.fd, SHUT_RDWR); /* a guard that does not read is no guard: end it all */
+}
+
+void hr_process_signal(struct hr_process *process, int signal_number)
+{
+    if (!process->finished && process->child)
+        tell_guard(process, HR_GUARD_INTERRUPT, signal_number, ++process->signals_asked);
+}
+
+void hr_process_kill(struct hr_process *process, int grace_ms)
+{
+    process->kill_asked = true;
+    if (!process->finished && process->child)
+        tell_guard(process, HR_GUARD_KILL, grace_ms, 0);
+}
+
+#else /* ---- without a guard ------------------------------------------------------------------- */
+
+static void look_for_exit(struct hr_timer *timer);
+
+static void collect(struct hr_process *process)
+{
+    int status = SIGKILL;
+    pid_t got = waitpid(process->child, &status, WNOHANG);
+
+    if (got == 0) {
+        hr_timer_start(process->loop, &process->timer, hr_now_ns() + (process->link.fd >= 0 ? REAP_RETRY_NS : POLL_EXIT_NS),
+                       look_for_exit);
+        return;
+    }
+    kill(-process->child, SIGKILL);
+    hr_tree_kill(process->tree_id, process->child);
+    process->child = 0;
+    report_exit(process, status, got > 0, false);
+    finish(process);
+}
+
+static void look_for_exit(struct hr_timer *timer)
+{
+    collect(HR_CONTAINER(timer, struct hr_process, timer));
+}
+
+static void pidfd_ready(struct hr_watch *watch, unsigned events)
+{
+    struct hr_process *process = HR_CONTAINER(watch, struct hr_process, link);
+
+    (void)events;
+    hr_watch_change(process->loop, watch, 0);
+    collect(process);
+}
+
+static void grace_over(struct hr_timer *timer)
+{
+    struct hr_process *process = HR_CONTAINER(timer, struct hr_process, timer);
+
+    kill(-process->child, SIGKILL);
+    collect(process);
+}
+
+void hr_process_signal(struct hr_process *process, int signal_number)
+{
+    if (process->finished || !process->child)
+        return;
+    process->signals_asked++;
+    if (kill(-process->child, signal_number))
+        kill(process->child, signal_number);
+    process->signals_sent = process->signals_asked;
+    process->acknowledged(process);
+}
+
+void hr_process_kill(struct hr_process *process, int grace_ms)
+{
+    if (process->finished || !process->child)
+        return;
+    process->kill_asked = true;
+    kill(-process->child, SIGCONT);
+    kill(-process->child, SIGTERM);
+    hr_timer_start(process->loop, &process->timer, hr_now_ns() + (int64_t)grace_ms * 1000000, grace_over);
+}
+
+#endif
+
+/* ---- start ------------------------------------------------------------------------------ */
+
+struct fd_plan {
+    int source, target;
+    bool duplicated;
+};
+
+/* Sources out of the way of the targets, so that no dup2 overwrites a source still needed. */
+static int lift_sources(struct fd_plan *plan, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int fd;
+
+        if (plan[i].source < 0 || plan[i].source >= FIRST_FREE_FD)
+            continue;
+        fd = fcntl(plan[i].source, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+        if (fd < 0 && plan[i].source != STDIN_FILENO)
+            return errno;
+        plan[i].source = fd; /* a host without stdin: the kernel gets /dev/null */
+        plan[i].duplicated = fd >= 0;
+    }
+    return 0;
+}
+
+static void drop_sources(struct fd_plan *plan, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (plan[i].duplicated)
+            close(plan[i].source);
+}
+
+static int add_actions(posix_spawn_file_actions_t *actions, const struct fd_plan *plan, size_t count, const char *cwd)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < count && !error; i++)
+        error = plan[i].source < 0
+                    ? posix_spawn_file_actions_addopen(actions, plan[i].target, "/dev/null", O_RDONLY, 0)
+                    : posix_spawn_file_actions_adddup2(actions, plan[i].source, plan[i].target);
+    if (!error && cwd)
+        error = posix_spawn_file_actions_addchdir_np(actions, cwd);
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+    if (!error)
+        error = posix_spawn_file_actions_addclosefrom_np(actions, FIRST_FREE_FD);
+#endif
+    return error;
+}
+
+static int spawn(pid_t *ret_pid, char *const argv[], char *const environment[], struct fd_plan *plan, size_t count,
+                 const char *cwd)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    int error;
+
+    if (HR_FAULT(HR_FAULT_SPAWN))
+        return EAGAIN;
+    error = posix_spawn_file_actions_init(&actions);
+    if (error)
+        return error;
+    error = posix_spawnattr_init(&attributes);
+    if (error)
+        goto actions_done;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+    error = lift_sources(plan, count);
+    if (!error)
+        error = add_actions(&actions, plan, count, cwd);
+    if (!error)
+        error = posix_spawn(ret_pid, argv[0], &actions, &attributes, argv, environment);
+    drop_sources(plan, count);
+    posix_spawnattr_destroy(&attributes);
+actions_done:
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+static int spawn_failed(const struct hr_process_request *request, const char *program, int error_number,
+                        struct hermes_error *error)
+{
+    if (request->cwd && access(request->cwd, X_OK))
+        return hr_error_set(error, HERMES_ENOENT, errno, "cannot use the working directory %s: %s", request->cwd,
+                            strerror(errno));
+    return hr_error_set(error, HERMES_ESYSTEM, error_number, "cannot start %s: %s", program, strerror(error_number));
+}
+
+#ifndef HERMES_NO_GUARD
+
+int hr_process_start(struct hr_process *process, const struct hr_process_request *request, struct hermes_error *error)
+{
+    char *argv[] = {(char *)request->guard, (char *)RUNNER_NAME, (char *)"--", (char *)request->python,
+                    (char *)"-c",           (char *)request->command, (char *)RUNNER_NAME, NULL};
+    int link[2], failed;
+
+    if (HR_FAULT(HR_FAULT_SOCKET) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link))
+        return hr_error_set(error, HERMES_ESYSTEM, errno, "cannot make a socket: %s", strerror(errno));
+    struct fd_plan plan[] = {{request->stdin_fd, 0, false},
+                             {request->stdout_fd, 1, false},
+                             {request->stderr_fd, 2, false},
+                             {link[1], HR_GUARD_FD_LINK, false},
+                             {request->control_fd, HR_GUARD_FD_CONTROL, false}};
+    failed = hr_watch_add(process->loop, &process->link, link[0], HR_READ, link_ready);
+    if (!failed)
+        failed = spawn(&process->child, argv, request->environment, plan, HR_ARRAY_LENGTH(plan), request->cwd);
+    close(link[1]);
+    if (failed) {
+        hr_watch_remove(process->loop, &process->link);
+        close(link[0]);
+        process->child = 0;
+        return spawn_failed(request, request->guard, failed, error);
+    }
+    return 0;
+}
+
+#else
+
+int hr_process_start(struct hr_process *process, const struct hr_process_request *request, struct hermes_error *error)
+{
+    char *argv[] = {(char *)request->python, (char *)"-c", (char *)request->command, (char *)RUNNER_NAME, NULL};
+    int lifeline[2], failed, pidfd = -1;
+
+    if (HR_FAULT(HR_FAULT_PIPE) || pipe2(lifeline, O_CLOEXEC))
+        return hr_error_set(error, HERMES_ESYSTEM, errno, "cannot make a pipe: %s", strerror(errno));
+    struct fd_plan plan[] = {{request->stdin_fd, 0, false},
+                             {request->stdout_fd, 1, false},
+                             {request->stderr_fd, 2, false},
+                             {request->control_fd, 3, false},
+                             {lifeline[0], 5, false}};
+    failed = spawn(&process->child, argv, request->environment, plan, HR_ARRAY_LENGTH(plan), request->cwd);
+    close(lifeline[0]);
+    if (failed) {
+        close(lifeline[1]);
+        process->child = 0;
+        if (failed == ENOENT || failed == EACCES) { /* told as an interpreter that cannot be executed */
+            return hr_error_set(error, HERMES_ENOENT, failed, "cannot execute %s: %s", request->python, strerror(failed));
+        }
+        return spawn_failed(request, request->python, failed, error);
+    }
+    process->lifeline = lifeline[1];
+    process->python = process->child;
+#ifdef SYS_pidfd_open
+    pidfd = (int)syscall(SYS_pidfd_open, process->child, 0);
+#endif
+    if (pidfd >= 0 && hr_watch_add(process->loop, &process->link, pidfd, HR_READ, pidfd_ready)) {
+        close(pidfd);
+        pidfd = -1;
+    }
+    if (pidfd < 0)
+        hr_timer_start(process->loop, &process->timer, hr_now_ns() + POLL_EXIT_NS, look_for_exit);
+    return 0;
+}
+
+#endif

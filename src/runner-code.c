@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "runner-code.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "options.h"
+#include "wire.h"
+
+enum { COMPILED_MAX = 4 << 20, ENTRIES_MAX = 16, MAGIC_MAX = 16 };
+
+struct entry {
+    char *python;
+    char magic[MAGIC_MAX];
+    size_t magic_size;
+    char *compiled; /* empty: known to be in no cache file */
+    size_t compiled_size;
+};
+
+struct hr_runner_code {
+    char *source;
+    size_t source_size;
+    uint64_t source_hash;
+    struct entry entries[ENTRIES_MAX];
+    size_t count;
+};
+
+/* ---- files ------------------------------------------------------------------------------ */
+
+static char *if_readable(char *path)
+{
+    if (path && access(path, R_OK) == 0)
+        return path;
+    hr_free(path);
+    return NULL;
+}
+
+/* The directory of the library, or of the program it is linked into. */
+static char *own_directory(void)
+{
+    Dl_info info;
+    char *path, *slash;
+
+    if (!dladdr((void *)(uintptr_t)own_directory, &info) || !info.dli_fname)
+        return NULL;
+    path = realpath(info.dli_fname, NULL);
+    if (!path) /* a program's name may be no path at all */
+        path = realpath("/proc/self/exe", NULL);
+    slash = path ? strrchr(path, '/') : NULL;
+    if (slash)
+        *slash = '\0';
+    return path;
+}
+
+char *hr_find_installed(const char *named, const char *file_name, const char *tree_directory)
+{
+    static const char *const around[] = {"", "/..", "/../..", "/../../.."};
+    char *directory, *found = NULL;
+
+    if (named && *named)
+        return if_readable(hr_strdup(named));
+    directory = own_directory(); /* first: a build tree's program must not take an installed older part */
+    for (size_t i = 0; directory && !found && i < sizeof around / sizeof around[0]; i++) {
+        found = if_readable(hr_printf("%s%s/%s", directory, around[i], file_name));
+        if (!found)
+            found = if_readable(hr_printf("%s%s/%s/%s", directory, around[i], tree_directory, file_name));
+    }
+    free(directory);
+    return found ? found : if_readable(hr_printf("%s/%s", HERMES_PKGLIBEXECDIR, file_name));
+}
+
+static char *read_whole(int fd, size_t maximum, size_t *ret_size)
+{
+    struct stat info;
+    char *data;
+    ssize_t n;
+
+    if (fstat(fd, &info) || !S_ISREG(info.st_mode) || (uint64_t)info.st_size > maximum)
+        return NULL;
+    data = hr_malloc((size_t)info.st_size + 1);
+    if (!data)
+        return NULL;
+    n = read(fd, data, (size_t)info.st_size);
+    if (n != info.st_size) {
+        hr_free(data);
+        return NULL;
+    }
+    data[n] = '\0';
+    *ret_size = (size_t)n;
+    return data;
+}
+
+static uint64_t hash(uint64_t seed, const void *data, size_t size)
+{
+    const unsigned char *byte = data;
+
+    for (size_t i = 0; i < size; i++)
+        seed = (seed ^ byte[i]) * UINT64_C(0x100000001b3);
+    return seed;
+}
+
+struct hr_runner_code *hr_runner_code_new(void)
+{
+    return hr_calloc(1, sizeof(struct hr_runner_code));
+}
+
+static void entry_done(struct entry *entry)
+{
+    hr_free(entry->python);
+    hr_free(entry->compiled);
+}
+
+void hr_runner_code_free(struct hr_runner_code *code)
+{
+    if (!code)
+        return;
+    for (size_t i = 0; i < code->count; i++)
+        entry_done(&code->entries[i]);
+    hr_free(code->source);
+    hr_free(code);
+}
+
+int hr_runner_code_load(struct hr_runner_code *code, const char *path, struct hermes_error *error)
+{
+    char *found;
+    int fd;
+
+    if (code->source)
+        return 0;
+    found = hr_find_installed(path, "hermes_kernel_runner.py", "runner");
+    if (!found)
+        return hr_error_set(error, HERMES_ENOENT, 0, "hermes_kernel_runner.py is not found%s%s; set the option \"runner\"",
+                            path && *path ? " at " : "", path ? path : "");
+    fd = HR_FAULT(HR_FAULT_OPEN) ? -1 : open(found, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        code->source = read_whole(fd, 1 << 20, &code->source_size);
+        close(fd);
+    }
+    if (!code->source)
+        hr_error_set(error, HERMES_ENOENT, errno, "cannot read %.200s", found);
+    else
+        code->source_hash = hash(UINT64_C(0xcbf29ce484222325), code->source, code->source_size);
+    hr_free(found);
+    return code->source ? 0 : HERMES_ENOENT;
+}
+
+/* ---- the cache directory ---------------------------------------------------------------- */
+
+/* Opens it if it is ours alone: what lies there is executed. */
+static int open_cache(bool make)
+{
+    const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char *parent, *path;
+    struct stat info;
+    int fd = -1;
+
+    if (base && *base == '/')
+        parent = hr_strdup(base);
+    else if (home && *home == '/')
+        parent = hr_printf("%s/.cache", home);
+    else
+        return -1;
+    path = parent ? hr_printf("%s/hermes-kernel", parent) : NULL;
+    if (path) {
+        if (make && access(path, F_OK)) {
+            mkdir(parent, 0700);
+            mkdir(path, 0700);
+        }
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd >= 0 && (fstat(fd, &info) || info.st_uid != geteuid() || (info.st_mode & 022))) {
+            close(fd);
+            fd = -1;
+        }
+    }
+    hr_free(path);
+    hr_free(parent);
+    return fd;
+}
+
+/* The name tells interpreter (as a file of this moment) and runner apart. */
+static bool cache_name(const struct hr_runner_code *code, const char *python, char *name, size_t size)
+{
+    struct stat info;
+    uint64_t key;
+
+    if (stat(python, &info))
+        return false;
+    key = hash(code->source_hash, python, strlen(python));
+    key = hash(key, &info.st_size, sizeof info.st_size);
+    key = hash(key, &info.st_mtim, sizeof info.st_mtim);
+    key = hash(key, &info.st_ino, sizeof info.st_ino);
+    snprintf(name, size, "runner-%016llx.bin", (unsigned long long)key);
+    return true;
+}
+
+/* File: u32 size of the magic, the magic, the marshalled code. */
+static void read_cache(const struct hr_runner_code *code, struct entry *entry)
+{
+    int directory = open_cache(false), fd;
+    struct stat info;
+    char name[64], *data;
+    size_t size = 0;
+
+    if (directory < 0)
+        return;
+    fd = cache_name(code, entry->python, name, sizeof name)
+             ? openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+             : -1;
+    close(directory);
+    if (fd < 0)
+        return;
+    data = !fstat(fd, &info) && info.st_uid == geteuid() && !(info.st_mode & 022)
+               ? read_whole(fd, COMPILED_MAX, &size)
+               : NULL;
+    close(fd);
+    if (data && size > 4 && hr_get_u32(data) <= MAGIC_MAX && hr_get_u32(data) + 4 < size) {
+        entry->magic_size = hr_get_u32(data);
+        memcpy(entry->magic, data + 4, entry->magic_size);
+        entry->compiled_size = size - 4 - entry->magic_size;
+        entry->compiled = hr_memdup(data + 4 + entry->magic_size, entry->compiled_size);
+    }
+    hr_free(data);
+}
+
+static void write_cache(const struct hr_runner_code *code, const struct entry *entry)
+{
+    int directory = open_cache(true), fd;
+    char name[64], temporary[96];
+    struct hr_buf file;
+    bool written;
+
+    if (directory < 0)
+        return;
+    hr_buf_init(&file, 0);
+    hr_buf_add_u32(&file, (uint32_t)entry->magic_size);
+    hr_buf_add(&file, entry->magic, entry->magic_size);
+    hr_buf_add(&file, entry->compiled, entry->compiled_size);
+    if (!file.failed && cache_name(code, entry->python, name, sizeof name)) {
+        snprintf(temporary, sizeof temporary, "%s.%ld", name, (long)getpid());
+        fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd >= 0) {
+            written = write(fd, file.data, file.size) == (ssize_t)file.size;
+            if (close(fd) || !written || renameat(directory, temporary, directory, name))
+                unlinkat(directory, temporary, 0);
+        }
+    }
+    hr_buf_done(&file);
+    close(directory);
+}
+
+/* ---- entries ---------------------------------------------------------------------------- */
+
+static struct entry *entry_of(struct hr_runner_code *code, const char *python)
+{
+    struct entry *entry;
+
+    for (size_t i = 0; i < code->count; i++)
+        if (strcmp(code->entries[i].python, python) == 0)
+            return &code->entries[i];
+    if (code->count == ENTRIES_MAX) {
+        entry_done(&code->entries[0]);
+        memmove(code->entries, code->entries + 1, --code->count * sizeof code->entries[0]);
+    }
+    entry = &code->entries[code->count];
+    memset(entry, 0, sizeof *entry);
+    entry->python = hr_strdup(python);
+    if (!entry->python)
+        return NULL;
+    code->count++;
+    read_cache(code, entry);
+    return entry;
+}
+
+bool hr_runner_code_add_fields(struct hr_runner_code *code, const char *python, struct hr_buf *out)
+{
+    const struct entry *entry = entry_of(code, python);
+    bool compiled = entry && entry->compiled;
+
+    return hr_fields_add(out, code->source, code->source_size) &&
+           hr_fields_add(out, compiled ? entry->magic : "", compiled ? entry->magic_size : 0) &&
+           hr_fields_add(out, compiled ? entry->compiled : "", compiled ? entry->compiled_size : 0);
+}
+
+void hr_runner_code_keep(struct hr_runner_code *code, const char *python, const char *magic, size_t magic_size,
+                         const char *compiled, size_t compiled_size)
+{
+    struct entry *entry = entry_of(code, python);
+    char *copy;
+
+    if (!entry || !compiled_size || compiled_size > COMPILED_MAX || magic_size > MAGIC_MAX)
+        return;
+    copy = hr_memdup(compiled, compiled_size);
+    if (!copy)
+        return;
+    hr_free(entry->compiled);
+    entry->compiled = copy;
+    entry->compiled_size = compiled_size;
+    memcpy(entry->magic, magic, magic_size);
+    entry->magic_size = magic_size;
+    write_cache(code, entry);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The runner's program: its source text, and for each interpreter its compiled form, remembered in memory and in the
+ * user's cache directory, so that a kernel does not compile it at every start.
+ */
+#ifndef HR_RUNNER_CODE_H
+#define HR_RUNNER_CODE_H
+
+#include "api/hermes-kernel.h"
+#include "buf.h"
+
+struct hr_runner_code;
+
+struct hr_runner_code *hr_runner_code_new(void);
+void hr_runner_code_free(struct hr_runner_code *code);
+
+/*
+ * Read the source from path ("": the installed place, the library's directory, the source tree) unless that is done.
+ *   Errors: HERMES_ENOENT, HERMES_ENOMEM
+ */
+int hr_runner_code_load(struct hr_runner_code *code, const char *path, struct hermes_error *error);
+/* Append the three fields of INIT: source, magic, compiled code (the last two empty when there is none for this interpreter). */
+bool hr_runner_code_add_fields(struct hr_runner_code *code, const char *python, struct hr_buf *out);
+/* Keep what a kernel compiled. Best effort. */
+void hr_runner_code_keep(struct hr_runner_code *code, const char *python, const char *magic, size_t magic_size,
+                         const char *compiled, size_t compiled_size);
+
+/*
+ * A file that is installed with the library: named (if not empty), in the package's libexec directory, beside the library, or in
+ * the build or source tree around it (subdirectory tree_directory). hr_free(); NULL: not there, or out of memory.
+ */
+char *hr_find_installed(const char *named, const char *file_name, const char *tree_directory);
+
+#endif
