@@ -1,0 +1,1667 @@
+# SPDX-License-Identifier: MIT
+"""The kernel's side of hermes-repl: takes cells from a socket, runs them in __main__, answers.
+
+What it must know: the frames (hermes-kernel-protocol(7)) and CPython 3.8 to 3.14. What it must not know: the engine's
+ideas of sessions, time limits, output limits; who reads descriptors 1 and 2.
+
+It is never imported. boot.py runs it in a private dictionary that has its own copy of the builtins, so nothing that cells
+do to modules reaches it: every function that it uses of another module is bound here, at the start. Nothing is imported
+that a bare interpreter has not loaded, apart from modules that are built into the interpreter.
+
+What a signal handler of the user's raises can arrive at any place of this file, so the loop is a machine with stages whose
+state is in globals: serve() can be left at any point by an exception and goes on where it was when called again. System
+calls that must not be repeated are made as `list.extend(map(call, ...))`, which no handler can come in between.
+
+    stage    waits for                       an exception that arrives here
+    IDLE     a frame                         is reported on stderr (SystemExit: the kernel leaves)
+    CHECK    what the last cell broke        as in IDLE; then the check starts anew
+    RUNNING  the cell's code                 is the cell's outcome
+    SETTLE   flushes, text of the traceback  is dropped; KeyboardInterrupt becomes the cell's outcome if it had none
+    REPLY    the reply's way out             as in IDLE; then the rest is sent
+"""
+import _codecs
+import _imp
+import _io
+import _signal
+import _thread
+import builtins
+import errno
+import faulthandler
+import marshal
+import posix
+import sys
+
+IDLE, CHECK, RUNNING, SETTLE, REPLY = range(5)
+ECHO, AWAIT, DISPLAY, INTERACTIVE = 1, 2, 4, 8
+TEXT_LIMIT = 256 << 10
+SOURCES_LIMIT = 64 << 20
+DISPLAY_LIMIT = (16 << 20) - 4096
+LOW_LIMIT, HIGH_LIMIT = 900, 3000   # of recursion: what the runner works with, what it describes exceptions with
+SHIFT_FROM = 300            # lines; see compile_at()
+SIGINT, SIG_DFL, SIG_IGN, SIGKILL = 2, 0, 1, 9
+EBADF, EAGAIN, EPIPE, ECONNRESET = [getattr(errno, name) for name in ('EBADF', 'EAGAIN', 'EPIPE', 'ECONNRESET')]
+FUTURES = 0x1fe0000         # the co_flags that `from __future__` sets
+ONLY_AST, TOP_LEVEL_AWAIT, COROUTINE = 0x400, 0x2000, 0x80
+SURROGATES = 'hermes-surrogates'
+OK_HEAD = b'\xc8E\0\0\x08\0\0\0'
+
+ModuleType = type(sys)
+CodeType = type((lambda: 0).__code__)
+
+
+def stand_in(name, content):
+    """A module of that content."""
+    module = ModuleType(name)
+    vars(module).update(content)
+    return module
+
+
+# Copies: cells may put what they like into the real ones. (Of sys the attributes of the moment matter.)
+_codecs, _imp, _io, _signal, _thread, marshal, posix = [
+    stand_in(module.__name__, vars(module)) for module in (_codecs, _imp, _io, _signal, _thread, marshal, posix)]
+read, write, dup2, close = posix.read, posix.write, posix.dup2, posix.close
+get_inheritable, getpid = posix.get_inheritable, posix.getpid
+signal, default_int_handler = _signal.signal, _signal.default_int_handler
+settrace, gettrace, setprofile, getprofile = sys.settrace, sys.gettrace, sys.setprofile, sys.getprofile
+getrecursionlimit, setrecursionlimit = sys.getrecursionlimit, sys.setrecursionlimit
+modules = sys.modules
+mro_of, name_of, qualname_of = [vars(type)[name].__get__ for name in ('__mro__', '__name__', '__qualname__')]
+first_modules = dict(modules)
+first_builtins = vars(builtins).copy()
+first_sys = vars(sys).copy()
+genuine_displayhook = sys.displayhook
+genuine_excepthook = sys.__excepthook__
+main_module = modules['__main__']
+space = vars(main_module)
+private = globals()
+python = sys.version_info[:2]
+
+control = 3                 # descriptors; far up once claim_descriptors() has run
+aux = lifeline = -1
+spares = []                 # duplicates of descriptors 0, 1, 2
+streams = [sys.stdin, sys.stdout, sys.stderr]
+stage = IDLE
+inbox = []                  # bytes as they were read, not yet taken
+frame = b''                 # the frame at work
+failure = None              # the exception the cell ended with
+late_handlers = []          # what signal() returned when SIGINT was put to rest
+unsent, sent = b'', []
+user_sigint = default_int_handler
+user_trace = user_profile = user_limit = None
+carry = 0                   # compiler flags of earlier cells
+carry_always = False
+forked = False
+flusher = None              # (function address,) once C code that prints may be there
+known_modules = 0
+cell_name = ''
+cell_compiled = False
+loop = None                 # asyncio's, once a cell used a top-level await
+display_lock = _thread.allocate_lock()
+displaying = False          # whether display() may send frames: in a cell, once one asked for displays
+sources = {}                # file name -> text, oldest first
+sources_size = 0
+script_name = None
+hooks = {}                  # module to wait for -> function to call when it has been loaded
+error_text = b''
+exit_code = None            # the process's, once a cell asked for its end
+troubles = 0                # exceptions since the last stage that was passed
+status = 0                  # of the reply
+
+
+# ---- start ----------------------------------------------------------------------------------------
+
+def main():
+    magic, compiled, settings, arguments, script = private.pop('init')
+    items = settings.split(b'\0')
+    settings = {}
+    for i in range(0, len(items) - 1, 2):
+        settings[items[i].decode('ascii', 'replace')] = items[i + 1].decode('utf-8', 'surrogateescape')
+    claim_descriptors(settings)
+    signal(SIGINT, SIG_IGN)
+    set_up_streams(settings)
+    set_up_main(settings, arguments.decode('utf-8', 'surrogateescape').split('\0')[:-1])
+    set_up_sources(settings, script)
+    faulthandler.enable(control)
+    posix.register_at_fork(after_in_child=after_fork)
+    if lifeline >= 0:
+        _thread.start_new_thread(watch_lifeline, ())
+    if aux >= 0:
+        _thread.start_new_thread(answer_aux, ())
+    version = '%d.%d.%d' % sys.version_info[:3]
+    texts = version, sys.executable or '', sys.prefix
+    fields = [text.encode('utf-8', 'surrogateescape') for text in texts]
+    fields += magic, compiled, b'%d' % getpid()
+    post(b'R', 0, bytes(8), pack(fields))
+    del magic, compiled, script, settings, arguments, fields, items
+    while True:
+        try:
+            serve()
+        except BaseException as error:
+            try:
+                out_of_turn(error)
+            except Leave as leave:
+                status = leave.args[0]
+                break
+            except BaseException:
+                pass
+    leave_process(status)
+
+
+class Leave(BaseException):
+    """The process is to end as a Python program does."""
+
+
+def claim_descriptors(settings):
+    """Move the sockets out of the way of small numbers, and keep duplicates of the standard streams beside them."""
+    global control, aux, lifeline
+    try:
+        top = posix.sysconf('SC_OPEN_MAX')
+    except (ValueError, OSError):
+        top = 1024
+    if not 0 < top <= 1024:
+        top = 1024
+    control = dup2(3, top - 1, False)
+    close(3)
+    for n in range(3):
+        spares.append(dup2(n, top - 4 + n, False))
+    if settings.get('aux') == '1':
+        aux = dup2(4, top - 5, False)
+        close(4)
+    if settings.get('lifeline') == '1':
+        lifeline = dup2(5, top - 6, False)
+        close(5)
+
+
+def set_up_streams(settings):
+    _codecs.register_error(SURROGATES, encode_surrogates)
+    for n in 1, 2:
+        stream = streams[n]
+        if stream is None:
+            continue
+        options = {'line_buffering': True}
+        if sys.flags.ignore_environment or b'PYTHONIOENCODING' not in posix.environ:
+            if stream.encoding.lower() != 'utf-8':
+                options['encoding'] = 'utf-8'
+                options['errors'] = stream.errors
+            if stream.errors in ('strict', 'surrogateescape'):
+                options['errors'] = SURROGATES
+        stream.reconfigure(**options)
+
+
+def encode_surrogates(error):
+    """Error handler of codecs: \\udc80 to \\udcff are the bytes that they stand for, other surrogates are U+FFFD."""
+    if type(error) is not UnicodeEncodeError:
+        raise error
+    out = []
+    for c in error.object[error.start:error.end]:
+        if '\udc80' <= c <= '\udcff':
+            out.append(bytes([ord(c) - 0xdc00]))
+        elif '\ud800' <= c <= '\udfff':
+            out.append(b'\xef\xbf\xbd')
+        else:
+            raise error
+    return b''.join(out), error.end
+
+
+def set_up_main(settings, arguments):
+    """What differs between `python -c` and what the cells shall see: python FILE, or an interactive python."""
+    global carry_always
+    sys.argv[:] = arguments or ['']
+    if hasattr(sys, 'orig_argv'):
+        sys.orig_argv[:] = sys.orig_argv[:1] + arguments
+    if not getattr(sys.flags, 'safe_path', False) and sys.path and sys.path[0] == '':
+        if 'path0' in settings:
+            sys.path[0] = settings['path0']
+        else:
+            del sys.path[0]
+    if 'script' in settings:
+        path = settings['script']
+        if python >= (3, 9) and not path.startswith('/'):
+            try:
+                path = posix.getcwd() + '/' + (path[2:] if path.startswith('./') else path)
+            except OSError:
+                pass
+        loader = modules['_frozen_importlib_external'].SourceFileLoader
+        space['__loader__'] = loader('__main__', path)
+        space['__file__'] = path
+        space['__cached__'] = None
+        carry_always = True
+    if settings.get('interactive') == '1':
+        sys.ps1, sys.ps2 = '>>> ', '... '
+        carry_always = True
+
+
+def after_fork():
+    """In a forked child: the kernel's sockets are not ours. /dev/null takes the place of the control socket, because
+    faulthandler knows its number."""
+    global forked
+    forked = True
+    try:
+        null = posix.open('/dev/null', posix.O_RDWR | posix.O_CLOEXEC)
+        dup2(null, control, False)
+        close(null)
+    except OSError:
+        close(control)
+    for fd in spares + [aux, lifeline]:
+        try:
+            close(fd)
+        except OSError:
+            pass
+
+
+def watch_lifeline():
+    while True:
+        try:
+            if not read(lifeline, 64):
+                posix.kill(0, SIGKILL)
+        except BaseException:
+            pass
+
+
+# ---- frames ---------------------------------------------------------------------------------------
+
+def number(data, at):
+    return int.from_bytes(data[at:at + 4], 'little')
+
+
+def pack(fields):
+    parts = [len(fields).to_bytes(4, 'little')]
+    for field in fields:
+        parts.append(len(field).to_bytes(4, 'little'))
+        parts.append(field)
+    return b''.join(parts)
+
+
+def more(size):
+    """Read once into the inbox."""
+    try:
+        inbox.extend(map(read, (control,), (size,)))
+    except OSError as error:
+        socket_trouble(error)
+        return
+    if not inbox[-1]:
+        host_is_gone()
+
+
+def socket_trouble(error):
+    """The socket's own, or out of a signal handler of the user's?"""
+    if error.errno == EAGAIN:
+        posix.set_blocking(control, True)
+    elif error.errno in (EPIPE, ECONNRESET):
+        host_is_gone()
+    elif error.errno == EBADF:
+        try:
+            get_inheritable(control)
+        except OSError:
+            write(2, b'hermes-repl: a cell has closed the descriptor that the kernel is controlled by\n')
+            host_is_gone()
+        raise error
+    else:
+        raise error
+
+
+def take():
+    """Wait for a frame and make it the one at work. The next stage and the frame are set together."""
+    global frame, stage
+    while not inbox or len(inbox[0]) < 16:
+        if len(inbox) > 1:
+            inbox[:] = (b''.join(inbox),)
+        else:
+            more(16384)
+    size = number(inbox[0], 4) + 16
+    if len(inbox[0]) == size:
+        frame = inbox[0]
+    else:
+        have = sum(map(len, inbox))
+        while have < size:
+            more(min(max(size - have, 65536), 1 << 20))
+            have = sum(map(len, inbox))
+        data = b''.join(inbox)
+        inbox[:] = (data,)
+        frame = data[:size]
+        if have > size:
+            stage = CHECK
+            inbox[0] = data[size:]
+            return
+    stage = CHECK
+    inbox.clear()
+
+
+def push():
+    """Send what is left of the reply."""
+    while True:
+        done = sum(sent)
+        if done >= len(unsent):
+            return
+        try:
+            sent.extend(map(write, (control,), (unsent[done:] if done else unsent,)))
+        except OSError as error:
+            socket_trouble(error)
+
+
+def post(kind, flags, ident, body):
+    """Send a frame that is no reply. What a signal handler raises meanwhile is raised afterwards. False: it was too late."""
+    data = b'\xc8' + kind + flags.to_bytes(2, 'little') + len(body).to_bytes(4, 'little') + ident + body
+    done, late = [], None
+    with display_lock:
+        if kind == b'D' and not displaying:
+            return False
+        while sum(done) < len(data):
+            try:
+                try:
+                    done.extend(map(write, (control,), (data[sum(done):],)))
+                except OSError as error:
+                    socket_trouble(error)
+            except BaseException as error:
+                late = error
+    if late is not None:
+        raise late
+    return True
+
+
+def host_is_gone():
+    for stream in streams[1:]:
+        try:
+            stream.flush()
+        except BaseException:
+            pass
+    posix._exit(0)
+
+
+# ---- the loop -------------------------------------------------------------------------------------
+
+def serve():
+    global stage, frame, failure, unsent, carry, cell_name, cell_compiled, user_trace, user_profile
+    global user_limit, troubles, status
+    while True:
+        if stage == IDLE:
+            take()
+        if stage == CHECK:
+            if frame[1] == 0x51:
+                raise Leave(0)
+            if frame[1] != 0x58 or frame[0] != 0xc8:
+                stage = IDLE
+                continue
+            if troubles < 20:
+                check()
+            flags = frame[2]
+            name_end = 24 + number(frame, 20)
+            line = number(frame, 16)
+            cell_name = frame[24:name_end].decode('utf-8', 'surrogateescape')
+            source = frame[name_end:].decode('utf-8', 'surrogateescape')
+            if source[:1] == '\ufeff':
+                source = source[1:]
+            if cell_name != script_name:
+                register(cell_name, source)
+            failure = None
+            cell_compiled = False
+            late_handlers.clear()
+            troubles = status = 0
+            if user_limit is not None:
+                setrecursionlimit(user_limit)
+                user_limit = None
+            keep = carry if carry_always or flags & INTERACTIVE else 0
+            stage = RUNNING
+            try:
+                signal(SIGINT, user_sigint)
+                if flags & (ECHO | AWAIT | DISPLAY):
+                    run_special('\n' * (line - 1) + source, flags, keep)
+                else:
+                    code = compile_at(source, line, keep)
+                    cell_compiled = True
+                    carry |= code.co_flags & FUTURES
+                    source = None
+                    if user_trace is None and user_profile is None:
+                        exec(code, space)
+                    else:
+                        setprofile(user_profile); settrace(user_trace); exec(code, space)
+                user_trace, user_profile = gettrace(), getprofile()
+                if user_trace is not None: settrace(None)
+                if user_profile is not None: setprofile(None)
+                flush_streams()
+            except BaseException as error:
+                user_trace, user_profile = gettrace(), getprofile()
+                if user_trace is not None: settrace(None)
+                if user_profile is not None: setprofile(None)
+                failure = error
+            code = source = None
+            stage = SETTLE
+        if stage == RUNNING:
+            stage = SETTLE
+        if stage == SETTLE:
+            settle()
+        if stage == REPLY:
+            push()
+            if exit_code is not None:
+                raise Leave(exit_code)
+            stage = IDLE
+            frame = unsent = b''
+            sent.clear()
+
+
+def compile_at(source, line, keep):
+    """The code of a cell that stands at that line of its file. Empty lines before the source are exact, but they cost 10 ns
+    each: too much for a thousand cells of one file. So, from some line on, the code objects are moved. What is left to the
+    empty lines is all that would show a line of its own making: syntax errors, the compiler's warnings (made errors here,
+    in the name of this file only), and classes (their __firstlineno__)."""
+    if line <= SHIFT_FROM:
+        return compile('\n' * (line - 1) + source if line > 1 else source, cell_name, 'exec', keep, True)
+    warnings = modules.get('warnings') or first_modules.get('_warnings')
+    filters = getattr(warnings, 'filters', None)
+    code = None
+    if type(filters) is list:
+        rule = 'error', None, Warning, cell_name[:-3] if cell_name.endswith('.py') else cell_name, 0
+        try:
+            filters.insert(0, rule)
+            code = shift(compile(source, cell_name, 'exec', keep, True), line - 1)
+        except Exception:
+            pass
+        finally:
+            if rule in filters:
+                filters.remove(rule)
+    return code or compile('\n' * (line - 1) + source, cell_name, 'exec', keep, True)
+
+
+def shift(code, lines):
+    """The code object, that many lines further down, or None if that can't be done."""
+    if '__firstlineno__' in code.co_names:
+        return None
+    constants = code.co_consts
+    for constant in constants:
+        if type(constant) is CodeType:
+            constants = list(constants)
+            for i, constant in enumerate(constants):
+                if type(constant) is CodeType:
+                    constants[i] = shift(constant, lines)
+                    if constants[i] is None:
+                        return None
+            return code.replace(co_firstlineno=code.co_firstlineno + lines, co_consts=tuple(constants))
+    return code.replace(co_firstlineno=code.co_firstlineno + lines)
+
+
+def flush_streams():
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        pass
+    if vars(sys).get('stdout') is not streams[1] or vars(sys).get('stderr') is not streams[2]:
+        for stream in streams[1:]:
+            try:
+                stream.flush()
+            except KeyboardInterrupt:
+                raise
+            except BaseException:
+                pass
+    if len(modules) != known_modules:
+        look_at_modules()
+    if flusher is not None:
+        flush_c()
+
+
+def settle():
+    """From the end of the cell's code to a reply that can be sent."""
+    global stage, failure, unsent, user_sigint, user_limit, exit_code, error_text, status
+    if forked or flusher is not None and getpid() != own_pid:
+        leave_child()
+    if not late_handlers:
+        limit = user_limit or getrecursionlimit()
+        user_limit = limit if limit < LOW_LIMIT or failure is not None and limit < HIGH_LIMIT else None
+        if user_limit is not None:
+            setrecursionlimit(HIGH_LIMIT)
+    if failure is not None and not status:
+        status = outcome()
+    if not late_handlers:
+        late_handlers.extend(map(signal, (SIGINT,), (SIG_IGN,)))
+    if displaying:
+        end_displays()
+    handler = late_handlers[0]
+    user_sigint = default_int_handler if handler is None else handler
+    if failure is None:
+        exit_code = None
+        unsent = OK_HEAD + frame[8:16] + b'\0\0\0\0\0\0\0\0'
+    else:
+        if not status:      # an interrupt that came in the lines above
+            status = outcome()
+        code = exit_code
+        if status != 2:
+            code = 1
+            exit_code = None
+        body = code.to_bytes(4, 'little', signed=True) + len(error_text).to_bytes(4, 'little') + error_text
+        unsent = b'\xc8E' + status.to_bytes(2, 'little') + len(body).to_bytes(4, 'little') + frame[8:16] + body
+        failure = None
+        error_text = b''
+    stage = REPLY
+
+
+def outcome():
+    """Status of the reply for the exception; sets the text, and the exit code if it is the end."""
+    global error_text, exit_code
+    error = failure
+    if isinstance_safe(error, SystemExit):
+        exit_code, text = system_exit(error)
+        if text is not None:
+            try:
+                sys.stderr.write(text + '\n')
+            except BaseException:
+                pass
+        status = 2
+    else:
+        exit_code = None
+        text = describe(error)
+        status = 3 if isinstance_safe(error, KeyboardInterrupt) else 1
+        if frame[2] & INTERACTIVE:
+            set_last(error)
+    error_text = to_bytes(text or '')
+    error = None
+    try:
+        flush_streams()
+    except BaseException:
+        pass
+    return status
+
+
+def isinstance_safe(value, kind):
+    """isinstance() asks __class__, which may be the user's."""
+    return kind in mro_of(type(value))
+
+
+def system_exit(error):
+    """(exit code, message or None) as the interpreter would have it."""
+    try:
+        code = SystemExit.code.__get__(error)
+    except BaseException:
+        code = None
+    if code is None:
+        return 0, None
+    try:
+        if isinstance_safe(code, int):
+            code = int.__index__(code)
+            if not -1 << 31 <= code < 1 << 31:
+                code = code & 0xff if -1 << 63 <= code < 1 << 63 else 255
+            return code, None
+        return 1, str(code)
+    except BaseException:
+        return 1, None
+
+
+def set_last(error):
+    try:
+        sys.last_type, sys.last_value, sys.last_traceback = type(error), error, user_part(error.__traceback__)
+        if python >= (3, 12):
+            sys.last_exc = error
+    except BaseException:
+        pass
+
+
+def to_bytes(text):
+    """UTF-8, never more than the limit, lone surrogates replaced."""
+    try:
+        data = text.encode()
+    except UnicodeError:
+        data = _codecs.utf_16_le_encode(text, 'surrogatepass')[0]
+        data = _codecs.utf_16_le_decode(data, 'replace', True)[0].encode()
+    if len(data) > TEXT_LIMIT:
+        half = TEXT_LIMIT // 2 - 100
+        start = data[:half].decode('utf-8', 'ignore')
+        end = data[-half:].decode('utf-8', 'ignore')
+        left = len(data) - 2 * half
+        data = ('%s\n[... %d bytes of this text are left out here ...]\n%s' % (start, left, end)).encode()
+    return data
+
+
+def out_of_turn(error):
+    """An exception left serve(): it came from a signal handler of the user's, in the runner's own code."""
+    global stage, failure, exit_code, troubles
+    if type(error) is Leave:
+        raise error
+    troubles += 1
+    if stage == RUNNING or stage == SETTLE:
+        if gettrace() is not None:
+            settrace(None)
+        if getprofile() is not None:
+            setprofile(None)
+        if failure is None and not late_handlers:
+            failure = error
+        stage = SETTLE
+        if troubles > 20:
+            give_up(error)
+        return
+    if stage == REPLY:
+        if isinstance_safe(error, SystemExit) and exit_code is None:
+            exit_code = system_exit(error)[0]
+        return
+    if isinstance_safe(error, SystemExit):
+        code, text = system_exit(error)
+        if text is not None:
+            sys.stderr.write(text + '\n')
+        raise Leave(code)
+    text = describe(error)
+    del error
+    sys.stderr.write('Exception raised between two cells:\n' + text)
+    sys.stderr.flush()
+
+
+def give_up(error):
+    """No reply could be made of the cell's end. This one can."""
+    global stage, failure, unsent, exit_code
+    text = b'the cell is over, but its outcome could not be described (%s)\n' % qualname_of(type(error)).encode('ascii', 'replace')
+    body = (1).to_bytes(4, 'little') + len(text).to_bytes(4, 'little') + text
+    unsent = b'\xc8E\x01\0' + len(body).to_bytes(4, 'little') + frame[8:16] + body
+    failure = exit_code = None
+    signal(SIGINT, SIG_IGN)
+    stage = REPLY
+
+
+def leave_process(status):
+    """Out through the interpreter's own finalisation: threads joined, atexit, buffers flushed."""
+    if loop is not None:
+        try:
+            if not loop.is_running() and not loop.is_closed():
+                loop.close()
+        except BaseException:
+            pass
+    if user_limit is not None:
+        try:
+            setrecursionlimit(user_limit)
+        except BaseException:
+            pass
+    raise SystemExit(status)
+
+
+def leave_child():
+    """The end of a process that a cell has forked and that ran off the cell's end."""
+    status = 0
+    error = failure
+    try:
+        if error is not None:
+            if isinstance_safe(error, SystemExit):
+                status, text = system_exit(error)
+                if text is not None:
+                    sys.stderr.write(text + '\n')
+            else:
+                status = 1
+                sys.stderr.write(describe(error))
+        flush_streams()
+    except BaseException:
+        pass
+    finally:
+        posix._exit(status & 0xff)
+
+
+# ---- what the last cell may have broken -----------------------------------------------------------
+
+def check():
+    for n in 0, 1, 2:
+        try:
+            get_inheritable(n)
+        except OSError:
+            mend_descriptor(n)
+    now = vars(sys)
+    if now.get('stdout') is not streams[1] or now.get('stderr') is not streams[2] or now.get('stdin') is not streams[0] or \
+            None in streams or streams[1].closed or streams[2].closed or streams[0].closed:
+        mend_streams()
+    if '__name__' not in space:
+        space['__name__'] = '__main__'
+    scope = space.get('__builtins__')
+    if scope is not builtins and type(scope) is not dict:
+        space['__builtins__'] = builtins
+    if '__import__' not in vars(builtins) or '__build_class__' not in vars(builtins):
+        for key in first_builtins:
+            vars(builtins).setdefault(key, first_builtins[key])
+    if modules.get('__main__') is None:
+        modules['__main__'] = main_module
+        if 'sys' not in modules:
+            for key in first_modules:
+                modules.setdefault(key, first_modules[key])
+    space.pop('__warningregistry__', None)
+    if 'linecache' not in hooks:
+        check_linecache()
+
+
+def mend_descriptor(n):
+    try:
+        dup2(spares[n], n)
+    except OSError:
+        try:
+            fd = posix.open('/dev/null', posix.O_RDWR)
+            if fd != n:
+                dup2(fd, n)
+                close(fd)
+        except OSError:
+            pass
+
+
+def mend_streams():
+    for n, name in enumerate(('stdin', 'stdout', 'stderr')):
+        if is_closed(streams[n]):
+            try:
+                streams[n] = new_stream(n)
+            except BaseException:
+                continue
+        if is_closed(vars(sys).get('__%s__' % name)):
+            setattr(sys, '__%s__' % name, streams[n])
+        if is_closed(vars(sys).get(name)):
+            setattr(sys, name, streams[n])
+
+
+def is_closed(stream):
+    if stream is None:
+        return True
+    try:
+        return stream.closed is True
+    except BaseException:
+        return False
+
+
+def new_stream(n):
+    raw = _io.FileIO(n, 'rb' if n == 0 else 'wb', closefd=False)
+    raw.name = ('<stdin>', '<stdout>', '<stderr>')[n]
+    encoding, errors = getattr(streams[n], 'encoding', 'utf-8'), getattr(streams[n], 'errors', None)
+    if n == 0:
+        stream = _io.TextIOWrapper(_io.BufferedReader(raw), encoding, errors)
+    else:
+        stream = _io.TextIOWrapper(_io.BufferedWriter(raw), encoding, errors, line_buffering=True)
+    stream.mode = 'r' if n == 0 else 'w'
+    return stream
+
+
+def look_at_modules():
+    """A module of C code from outside the standard library, or _ctypes: from now on C's stdio is flushed too."""
+    global known_modules, flusher
+    count = len(modules)
+    if flusher is None:
+        new = list(modules.values())[max(known_modules - 8, 0):]
+        if '_ctypes' in modules or any(map(is_foreign, new)):
+            flusher = find_fflush()
+    known_modules = count
+
+
+def is_foreign(module):
+    if type(module) is not ModuleType:
+        return False
+    path = vars(module).get('__file__')
+    return type(path) is str and path.endswith('.so') and not path.startswith(dynload())
+
+
+def stdlib():
+    return (vars(first_modules['os']).get('__file__') or '').rpartition('/')[0]
+
+
+def dynload():
+    base = stdlib()
+    if sys.exec_prefix != sys.prefix:
+        base = '%s/lib/python%d.%d' % ((first_sys['base_exec_prefix'],) + python)
+    return base + '/lib-dynload/'
+
+
+def find_fflush():
+    try:
+        ctypes = private_module('_ctypes')
+        return ctypes.call_cdeclfunction, ctypes.dlsym(ctypes.dlopen(None, 0), 'fflush')
+    except BaseException:
+        return None
+
+
+def flush_c():
+    try:
+        flusher[0](flusher[1], (None,))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        pass
+
+
+# ---- echo, display, await -------------------------------------------------------------------------
+
+def run_special(source, flags, keep):
+    global carry, cell_compiled
+    if flags & AWAIT:
+        keep |= TOP_LEVEL_AWAIT
+    if not flags & (ECHO | DISPLAY):
+        code = compile(source, cell_name, 'exec', keep, True)
+        cell_compiled = True
+        carry |= code.co_flags & FUTURES
+        run_code(code)
+        return
+    if flags & DISPLAY:
+        start_displays()
+    tree = compile(source, cell_name, 'exec', keep | ONLY_AST, True)
+    last = None
+    if flags & ECHO and tree.body and name_of(type(tree.body[-1])) == 'Expr':
+        if not flags & DISPLAY or not ends_with_semicolon(source, tree.body[-1]):
+            last = tree.body.pop()
+    code = compile(tree, cell_name, 'exec', keep, True)
+    new = code.co_flags & FUTURES
+    end = None
+    if last is not None:
+        import _ast
+        if flags & DISPLAY:
+            tree = _ast.Expression(last.value)
+            end = compile(tree, cell_name, 'eval', keep | new, True)
+        else:
+            tree = _ast.Interactive([last])
+            end = compile(tree, cell_name, 'single', keep | new, True)
+    del tree
+    cell_compiled = True
+    carry |= new
+    if code.co_code and (end is None or len(code.co_code) > 0):
+        run_code(code)
+    if end is None:
+        return
+    value = run_code(end)
+    if flags & DISPLAY:
+        hook = sys.displayhook
+        if hook is genuine_displayhook:
+            if value is not None:
+                builtins._ = None
+                show(value, 1)
+                builtins._ = value
+        else:
+            hook(value)
+
+
+def run_code(code):
+    if user_trace is not None or user_profile is not None:
+        setprofile(user_profile); settrace(user_trace)
+    value = eval(code, space)
+    if code.co_flags & COROUTINE:
+        value = run_coroutine(value)
+    return value
+
+
+def run_coroutine(coroutine):
+    """On the session's own loop. An interrupt cancels the task, and lets it clean up."""
+    global loop
+    import asyncio
+    if loop is None or loop.is_closed():
+        loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    task = loop.create_task(coroutine)
+    try:
+        return loop.run_until_complete(task)
+    except BaseException:
+        if not task.done():
+            task.cancel()
+            try:
+                loop.run_until_complete(task)
+            except BaseException:
+                pass
+        raise
+    finally:
+        task = None
+
+
+def ends_with_semicolon(source, node):
+    """A semicolon after the last expression keeps its value from being shown, as in notebooks."""
+    lines = split_lines(source)
+    rest = lines[node.end_lineno - 1].encode('utf-8', 'replace')[node.end_col_offset:]
+    return rest.lstrip(b' \t\f)').startswith(b';')
+
+
+def start_displays():
+    global displaying
+    displaying = True
+    if 'display' not in vars(builtins):
+        display.__module__ = 'builtins'
+        builtins.display = display
+
+
+def end_displays():
+    """Before the reply: a thread may be in the middle of a display."""
+    global displaying
+    with display_lock:
+        displaying = False
+
+
+def display(*objects, raw=False, **ignored):
+    """Show objects in the richest form that the screen has: display(obj, ...). raw=True takes {mime type: data}."""
+    for value in objects:
+        show(value, 0, raw)
+
+
+def show(value, flags, raw=False):
+    bundle = value if raw else rich_forms(value)
+    fields, size = [], 0
+    for mime in bundle:
+        data = to_data(mime, bundle[mime])
+        if data is None:
+            continue
+        size += len(data) + len(mime) + 16
+        if size > DISPLAY_LIMIT:
+            if mime != 'text/plain':
+                size -= len(data) + len(mime) + 16
+                continue
+            data = to_bytes(bundle[mime])
+        fields += mime.encode('utf-8', 'replace'), data
+    flush_streams()
+    if forked or not displaying or not post(b'D', flags, frame[8:16], pack(fields)):
+        sys.stdout.write('%s\n' % (bundle.get('text/plain', ''),))
+
+
+METHODS = (('_repr_html_', 'text/html'), ('_repr_markdown_', 'text/markdown'), ('_repr_svg_', 'image/svg+xml'),
+           ('_repr_png_', 'image/png'), ('_repr_jpeg_', 'image/jpeg'), ('_repr_latex_', 'text/latex'),
+           ('_repr_json_', 'application/json'))
+
+
+def rich_forms(value):
+    """The MIME bundle of a value. What its own methods raise costs that form only."""
+    bundle = {'text/plain': repr(value)}
+    if isinstance_safe(value, type):
+        return bundle
+    try:
+        if getattr(value, '_no_such_method_should_exist_', None) is not None:
+            return bundle       # an object that has every attribute
+    except Exception:
+        pass
+    try:
+        method = getattr(value, '_repr_mimebundle_', None)
+        if method is not None:
+            more_forms = method(include=None, exclude=None)
+            if type(more_forms) is tuple:
+                more_forms = more_forms[0]
+            bundle.update(more_forms or {})
+    except Exception:
+        pass
+    for name, mime in METHODS:
+        if mime in bundle:
+            continue
+        try:
+            method = getattr(value, name, None)
+            data = method() if method is not None else None
+            if type(data) is tuple:
+                data = data[0]
+            if data is not None:
+                bundle[mime] = data
+        except Exception:
+            pass
+    return bundle
+
+
+def to_data(mime, data):
+    """Bytes for the wire, or None for what can't be sent."""
+    try:
+        if isinstance_safe(data, (bytes)):
+            return bytes(data)
+        if type(data) is bytearray or type(data) is memoryview:
+            return bytes(data)
+        binary = mime.startswith(('image/', 'audio/', 'video/')) and mime != 'image/svg+xml' or mime == 'application/pdf'
+        if isinstance_safe(data, str):
+            if binary:
+                return private_module('binascii').a2b_base64(data)
+            return data.encode('utf-8', SURROGATES_TEXT)
+        if binary:
+            return None
+        if mime.startswith('text/'):
+            return str(data).encode('utf-8', SURROGATES_TEXT)
+        return private_module('json').dumps(data).encode()
+    except Exception:
+        return None
+
+
+SURROGATES_TEXT = 'replace'
+
+
+# ---- sources --------------------------------------------------------------------------------------
+
+def set_up_sources(settings, script):
+    global script_name
+    if settings.get('source_name') and script:
+        script_name = settings['source_name']
+        sources[script_name] = script.decode('utf-8', 'replace').lstrip('\ufeff')
+    cached = modules.get('linecache')
+    if cached is not None:
+        try:
+            cached.cache.pop('<string>', None)      # boot.py, where the interpreter registers the text of -c
+        except Exception:
+            pass
+        fill_linecache()
+    else:
+        hooks['linecache'] = fill_linecache
+    if 'script' not in settings:
+        hooks['multiprocessing.spawn'] = help_spawn
+    if hooks:
+        sys.meta_path.insert(0, Finder())
+
+
+def register(name, source):
+    global sources_size
+    old = sources.pop(name, None)
+    if old is not None:
+        sources_size -= len(old)
+    sources[name] = source
+    sources_size += len(source)
+    if sources_size > SOURCES_LIMIT:
+        for key in list(sources):
+            if key != script_name and key != name and sources_size > SOURCES_LIMIT:
+                sources_size -= len(sources.pop(key))
+    if 'linecache' not in hooks:
+        fill_linecache((name,))
+
+
+def split_lines(text):
+    """Lines as Python counts them, each with its newline."""
+    lines = text.replace('\r\n', '\n').replace('\r', '\n').split('\n')
+    if not lines[-1]:
+        lines.pop()
+    return [line + '\n' for line in lines]
+
+
+def fill_linecache(names=None):
+    try:
+        cache = modules['linecache'].cache
+        for name in names or list(sources):
+            text = sources[name]
+            cache[name] = len(text), None, split_lines(text), name
+    except Exception:
+        pass
+
+
+def check_linecache():
+    """Somebody may have emptied it."""
+    try:
+        cache = modules['linecache'].cache
+        if len(cache) < len(sources) or script_name is not None and script_name not in cache:
+            fill_linecache()
+    except Exception:
+        pass
+
+
+class Finder:
+    """On sys.meta_path, to know when one of two modules gets loaded; finds nothing by itself."""
+
+    def find_spec(self, name, path=None, target=None):
+        action = hooks.pop(name, None)
+        if action is None:
+            return None
+        if not hooks:
+            try:
+                sys.meta_path.remove(self)
+            except ValueError:
+                pass
+        spec = modules['_frozen_importlib']._find_spec(name, path, target)
+        if spec is not None and hasattr(spec.loader, 'exec_module'):
+            spec.loader = Loader(spec.loader, spec, action)
+        return spec
+
+
+class Loader:
+    """Stands for another loader until the module is executed."""
+
+    def __init__(self, loader, spec, action):
+        self.loader, self.spec, self.action = loader, spec, action
+
+    def create_module(self, spec):
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module):
+        self.spec.loader = self.loader
+        module.__loader__ = self.loader
+        self.loader.exec_module(module)
+        self.action()
+
+
+# ---- multiprocessing with the start method spawn or forkserver ------------------------------------
+#
+# A child of these methods makes __main__ anew from the file that __file__ names. A session has no such file, so what its
+# cells define would be unknown to the child. It gets a file that holds, as code, of every cell that ran: imports,
+# functions, classes, and assignments of plain values (no calls). The file is in memory (memfd), of mode 0600 for what
+# /proc shows of it, and goes with the kernel. Where there is no memfd nothing is done; multiprocessing then reports that it
+# can't get the attribute.
+
+spawn_files = []            # descriptors, newest last
+spawn_content = b''
+
+SPAWN_MAIN = '''\
+def hermes_definitions(data):
+    import linecache, marshal
+    del globals()['hermes_definitions']
+    codes, texts = marshal.loads(data)
+    for name in texts:
+        lines = texts[name].split('\\n')
+        linecache.cache[name] = len(texts[name]), None, [line + '\\n' for line in lines], name
+    for code in codes:
+        try:
+            exec(code, globals())
+        except Exception:
+            pass
+hermes_definitions(%r)
+'''
+
+
+def help_spawn():
+    module = modules['multiprocessing.spawn']
+    genuine = module.get_preparation_data
+
+    def get_preparation_data(name):
+        data = genuine(name)
+        if 'init_main_from_name' not in data and 'init_main_from_path' not in data:
+            try:
+                data['init_main_from_path'] = definitions_file()
+            except Exception:
+                pass
+        return data
+
+    get_preparation_data.__module__ = module.__name__
+    get_preparation_data.__qualname__ = 'get_preparation_data'
+    module.get_preparation_data = get_preparation_data
+
+
+def definitions_file():
+    global spawn_content
+    codes, texts = [], {}
+    for name, text in list(sources.items()):
+        try:
+            tree = compile(text, name, 'exec', carry | ONLY_AST, True)
+            tree.body = [node for node in tree.body if is_definition(node)]
+            if tree.body:
+                codes.append(compile(tree, name, 'exec', carry, True))
+                texts[name] = text.replace('\r\n', '\n').replace('\r', '\n')
+        except Exception:
+            pass
+    content = (SPAWN_MAIN % (marshal.dumps((codes, texts)),)).encode()
+    if content != spawn_content or not spawn_files:
+        fd = posix.memfd_create('main', posix.MFD_CLOEXEC)
+        try:
+            posix.fchmod(fd, 0o600)
+            view = memoryview(content)
+            while view:
+                view = view[write(fd, view):]
+            spawn_files.append(dup2(fd, free_number(), False))
+        finally:
+            close(fd)
+        spawn_content = content
+        while len(spawn_files) > 4:
+            close(spawn_files.pop(0))
+    return '/proc/%d/fd/%d' % (getpid(), spawn_files[-1])
+
+
+def free_number():
+    """A descriptor's number that is not in use, far up."""
+    for n in range(min(spares[0], control) - 3, 2, -1):
+        try:
+            get_inheritable(n)
+        except OSError:
+            return n
+    raise OSError(errno.EMFILE, 'no descriptor is free')
+
+
+DEFINITIONS = 'Import', 'ImportFrom', 'FunctionDef', 'AsyncFunctionDef', 'ClassDef', 'TypeAlias'
+PLAIN = ('Constant', 'Tuple', 'List', 'Set', 'Dict', 'UnaryOp', 'BinOp', 'Name', 'Attribute', 'Load', 'Store', 'USub', 'UAdd',
+         'Not', 'Invert', 'Add', 'Sub', 'Mult', 'Div', 'Mod', 'Pow', 'FloorDiv', 'LShift', 'RShift', 'BitOr', 'BitAnd',
+         'Subscript', 'Index', 'Slice', 'Lambda')
+
+
+def is_definition(node):
+    kind = name_of(type(node))
+    if kind == 'Assign' or kind == 'AnnAssign':
+        return node.value is not None and is_plain(node.value)
+    if kind == 'Try':
+        return all(map(is_definition, node.body)) and all(map(is_definition, node.orelse)) and not node.finalbody
+    return kind in DEFINITIONS
+
+
+def is_plain(node):
+    kind = name_of(type(node))
+    if kind == 'Lambda':
+        return True
+    if kind not in PLAIN:
+        return False
+    for field in node._fields:
+        value = getattr(node, field, None)
+        for part in value if type(value) is list else (value,):
+            if hasattr(part, '_fields') and not is_plain(part):
+                return False
+    return True
+
+
+# ---- tracebacks -----------------------------------------------------------------------------------
+
+def describe(error):
+    """The text that Python prints for an uncaught exception. Never raises what the user's code raised."""
+    try:
+        text = standard_text(error)
+    except BaseException:
+        try:
+            text = plain_text(error)
+        except BaseException:
+            text = 'an exception that can not be shown\n'
+    return text
+
+
+def user_part(traceback):
+    """Without the runner's frames: from the cell's first on, or what follows the runner's last."""
+    found = traceback
+    while found is not None:
+        code = found.tb_frame.f_code
+        if found.tb_frame.f_globals is space and code.co_name == '<module>' and code.co_filename == cell_name:
+            traceback = found
+            break
+        found = found.tb_next
+    kept, own = [], 0
+    while traceback is not None:
+        if traceback.tb_frame.f_globals is private:
+            own = len(kept) + 1
+        else:
+            kept.append(traceback)
+        traceback = traceback.tb_next
+    if not own:
+        return kept[0] if kept else None
+    result = None
+    for entry in reversed(kept):
+        result = type(entry)(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return result
+
+
+def standard_text(error):
+    kind = type(error)
+    start = user_part(BaseException.__traceback__.__get__(error))
+    if not cell_compiled and start is None:
+        repair_syntax_error(error)
+        if python < (3, 12) and kind in (SyntaxError, IndentationError, TabError) and error.__context__ is None:
+            return Catcher().show(error, None)
+    try:
+        lines.clear()
+        tool = private_module('traceback')
+        shown = tool.TracebackException(kind, error, start)
+        if (3, 10) <= python <= (3, 11):
+            add_suggestions(shown, error, 0)
+        text = ''.join(shown.format())
+    finally:
+        lines.clear()
+        shown = start = None
+    if not cell_compiled and not isinstance_safe(error, SyntaxError) and not isinstance_safe(error, KeyboardInterrupt) \
+            and 'File "' not in text:
+        text = '  File "%s", line 1\n%s' % (cell_name, text)
+    return text
+
+
+def repair_syntax_error(error):
+    """The compiler looks for a bad line's text in the file of that name only."""
+    if not isinstance_safe(error, SyntaxError):
+        return
+    if error.filename is None or error.filename == '<string>':
+        error.filename = cell_name
+    if error.filename == cell_name and error.lineno is None:
+        text = sources.get(cell_name, '')
+        error.lineno = text[:max(text.find('\0'), 0)].count('\n') + 1
+        error.offset = None
+        return
+    if error.filename == cell_name and error.text is None and error.lineno:
+        line = get_line(cell_name, error.lineno)
+        if line:
+            error.text = line
+
+
+def add_suggestions(shown, error, depth):
+    """In 3.10 and 3.11 only the interpreter's own printing knows "Did you mean"."""
+    seen = 0
+    while shown is not None and error is not None and seen < 100:
+        seen += 1
+        if isinstance_safe(error, NameError) or isinstance_safe(error, AttributeError):
+            shown._str += suggestion(error)
+        members = getattr(shown, 'exceptions', None)
+        if members and depth < 10:
+            for one, other in zip(members, BaseExceptionGroup.exceptions.__get__(error)):
+                add_suggestions(one, other, depth + 1)
+        if shown.__cause__ is not None:
+            shown, error = shown.__cause__, BaseException.__cause__.__get__(error)
+        else:
+            shown, error = shown.__context__, BaseException.__context__.__get__(error)
+
+
+class Catcher:
+    """In the place of sys.stderr for the length of one call of the interpreter's own excepthook."""
+
+    def __init__(self):
+        self.parts, self.thread = [], _thread.get_ident()
+
+    def write(self, text):
+        if _thread.get_ident() == self.thread:
+            self.parts.append(text)
+        else:
+            self.stderr.write(text)
+
+    def flush(self):
+        pass
+
+    def show(self, error, traceback):
+        self.stderr = vars(sys).get('stderr')
+        try:
+            sys.stderr = self
+            genuine_excepthook(type(error), error, traceback)
+        finally:
+            if self.stderr is None:
+                del sys.stderr
+            else:
+                sys.stderr = self.stderr
+        return ''.join(self.parts)
+
+
+def suggestion(error):
+    get = BaseException.__traceback__.__get__, BaseException.__cause__.__get__, BaseException.__context__.__get__
+    kept = [getter(error) for getter in get]
+    suppress = BaseException.__suppress_context__.__get__(error)
+    last = kept[0]
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    try:
+        BaseException.__traceback__.__set__(error, last)
+        BaseException.__cause__.__set__(error, None)
+        BaseException.__context__.__set__(error, None)
+        text = Catcher().show(error, last).rstrip('\n')
+    finally:
+        BaseException.__traceback__.__set__(error, kept[0])
+        BaseException.__cause__.__set__(error, kept[1])
+        BaseException.__context__.__set__(error, kept[2])
+        BaseException.__suppress_context__.__set__(error, suppress)
+        kept = last = None
+    at = text.rfind('. Did you mean: ')
+    return text[at:] if at >= 0 and '\n' not in text[at:] else ''
+
+
+def plain_text(error):
+    """For what the standard library's formatter can't do. Runs none of the exception's code but __str__."""
+    parts = ['Traceback (most recent call last):\n']
+    start = user_part(BaseException.__traceback__.__get__(error))
+    entries = []
+    while start is not None:
+        entries.append((start.tb_frame.f_code.co_filename, start.tb_lineno, start.tb_frame.f_code.co_name))
+        start = start.tb_next
+        if len(entries) > 200:
+            del entries[50:100]
+    if not entries:
+        parts = ['  File "%s"\n' % cell_name]
+    for entry in entries:
+        parts.append('  File "%s", line %d, in %s\n' % entry)
+        try:
+            line = get_line(entry[0], entry[1]).strip()
+        except BaseException:
+            line = ''
+        if line:
+            parts.append('    %s\n' % line)
+    name = qualname_of(type(error))
+    try:
+        text = str(error)
+    except BaseException:
+        text = '<unprintable %s object>' % name
+    parts.append('%s: %s\n' % (name, text) if text else name + '\n')
+    return ''.join(parts)
+
+
+lines = {}                  # file name -> lines, while a traceback is made
+
+
+def get_line(name, number, globals=None):
+    found = get_lines(name, globals)
+    return found[number - 1] if 1 <= number <= len(found) else ''
+
+
+def get_lines(name, globals=None):
+    found = lines.get(name)
+    if found is None:
+        try:
+            found = find_lines(name)
+        except BaseException:
+            found = []
+        lines[name] = found
+    return found
+
+
+def find_lines(name):
+    if name in sources:
+        return split_lines(sources[name])
+    cached = modules.get('linecache')
+    if type(cached) is ModuleType:
+        entry = vars(cached).get('cache', {}).get(name)
+        if type(entry) is tuple and len(entry) == 4 and entry[1] is None and type(entry[2]) is list:
+            return entry[2]
+    if name.startswith('<') and name.endswith('>'):
+        return []
+    return split_lines(decode_source(read_file(name)))
+
+
+def read_file(path):
+    fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
+    try:
+        pieces = []
+        while True:
+            piece = read(fd, 1 << 20)
+            if not piece:
+                return b''.join(pieces)
+            pieces.append(piece)
+    finally:
+        close(fd)
+
+
+def decode_source(data):
+    """A Python file's text, by its byte-order mark or coding cookie."""
+    if data.startswith(b'\xef\xbb\xbf'):
+        return data[3:].decode('utf-8', 'replace')
+    for line in data.split(b'\n', 2)[:2]:
+        at = line.find(b'coding')
+        if line.lstrip(b' \t\f').startswith(b'#') and line[at + 6:at + 7] in (b':', b'='):
+            name = line[at + 7:].split()[0].decode('ascii', 'replace')
+            try:
+                return data.decode(name.strip('"\';*,'), 'replace')
+            except LookupError:
+                break
+    return data.decode('utf-8', 'replace')
+
+
+def lazy_cache(name, globals):
+    """For modules without a file: their loader knows the text."""
+    try:
+        if name in lines or name in sources or not globals or name.startswith('<'):
+            return False
+        spec = globals.get('__spec__')
+        loader = getattr(spec, 'loader', None) or globals.get('__loader__')
+        if loader is None or type(loader) is modules['_frozen_importlib_external'].SourceFileLoader:
+            return False
+        text = loader.get_source(getattr(spec, 'name', None) or globals.get('__name__'))
+        if text is not None:
+            lines[name] = split_lines(text)
+            return True
+    except BaseException:
+        pass
+    return False
+
+
+# ---- private copies of modules of the standard library --------------------------------------------
+
+copies = {}                 # module name -> module
+
+
+def private_module(name):
+    if not copies:
+        start_copies()
+    return load(name)
+
+
+def start_copies():
+    """The modules of which the copies get something else than the real thing."""
+    scope = first_builtins.copy()
+    scope['__import__'] = private_import
+    copies['builtins'] = stand_in('builtins', scope)
+    shadow = stand_in('sys', first_sys)
+    shadow.modules = copies
+    copies['sys'] = shadow
+    copies['os'] = stand_in('os', {'environ': {}, 'path': None})
+    copies['warnings'] = stand_in('warnings', {'warn': nothing, '_deprecated': nothing})
+    copies['linecache'] = stand_in('linecache', {
+        'getline': get_line, 'getlines': get_lines, 'checkcache': nothing, 'lazycache': lazy_cache, 'cache': {}})
+
+
+def nothing(*arguments, **named):
+    return None
+
+
+def private_import(name, globals=None, locals=None, fromlist=(), level=0):
+    if level:
+        package = globals['__package__']
+        for i in range(level - 1):
+            package = package.rpartition('.')[0]
+        name = package + '.' + name if name else package
+    module = load(name)
+    if fromlist:
+        if hasattr(module, '__path__'):
+            for part in fromlist:
+                if part != '*' and not hasattr(module, part):
+                    load(name + '.' + part)
+        return module
+    return module if level else copies[name.partition('.')[0]]
+
+
+def load(name):
+    module = copies.get(name)
+    if module is not None:
+        return module
+    parent = name.rpartition('.')[0]
+    if parent:
+        load(parent)
+        if name in copies:
+            return copies[name]
+    if name in first_sys['builtin_module_names']:
+        module = load_builtin(name)
+    else:
+        module = load_source(name) or load_dynamic(name)
+    if module is None:
+        raise ImportError('no module %s for the runner' % name)
+    if parent:
+        setattr(copies[parent], name.rpartition('.')[2], module)
+    return module
+
+
+def load_builtin(name):
+    """A fresh instance. Older modules can't be made twice: what that does to the public one is undone."""
+    public = modules.get(name)
+    kept = vars(public).copy() if type(public) is ModuleType else None
+    try:
+        fresh = _imp.create_builtin(Spec(name, 'built-in'))
+        _imp.exec_builtin(fresh)
+        module = stand_in(name, vars(fresh).copy())
+    finally:
+        if kept is not None:
+            vars(public).update(kept)
+            modules[name] = public
+        else:
+            modules.pop(name, None)
+    copies[name] = module
+    return module
+
+
+class Spec:
+    submodule_search_locations = loader = parent = cached = None
+
+    def __init__(self, name, origin):
+        self.name, self.origin = name, origin
+
+
+def load_source(name):
+    path = '%s/%s' % (stdlib(), name.replace('.', '/'))
+    module = ModuleType(name)
+    package = name.rpartition('.')[0]
+    code = None
+    for end in '/__init__.py', '.py':
+        try:
+            code = get_code(path + end)
+        except OSError:
+            continue
+        if end != '.py':
+            package = name
+            module.__path__ = []
+        break
+    if code is None:
+        return None
+    module.__package__ = package
+    module.__file__ = path + end
+    module.__builtins__ = vars(copies['builtins'])
+    copies[name] = module
+    try:
+        exec(code, vars(module))
+    except BaseException:
+        copies.pop(name, None)
+        raise
+    return copies.get(name, module)
+
+
+def get_code(path):
+    """From the interpreter's cache if it is in order, else compiled."""
+    stat = posix.stat(path)
+    try:
+        folder, _, name = path.rpartition('/')
+        data = read_file('%s/__pycache__/%s.%s.pyc' % (folder, name[:-3], sys.implementation.cache_tag))
+        flags = number(data, 4)
+        current = number(data, 8) == int(stat.st_mtime) & 0xffffffff and number(data, 12) == stat.st_size & 0xffffffff
+        if data[:4] == modules['_frozen_importlib_external'].MAGIC_NUMBER and (flags == 1 or not flags and current):
+            return marshal.loads(data[16:])
+    except (OSError, ValueError, EOFError, TypeError):
+        pass
+    return compile(read_file(path), path, 'exec', 0, True)
+
+
+def load_dynamic(name):
+    """A module of C code: the public one if it is there."""
+    module = modules.get(name)
+    if type(module) is not ModuleType:
+        path = dynload() + name + _imp.extension_suffixes()[0]
+        spec = Spec(name, path)
+        module = _imp.create_dynamic(spec)
+        _imp.exec_dynamic(module)
+    copies[name] = module
+    return module
+
+
+# ---- requests besides the cells -------------------------------------------------------------------
+
+def answer_aux():
+    while True:
+        head = take_aux(16)
+        body = take_aux(number(head, 4))
+        if head[1:2] == b'P':
+            answer(b'P', head[8:16], b'')
+        elif head[1:2] == b'V':
+            answer(b'V', head[8:16], variables())
+        del body
+
+
+def take_aux(size):
+    pieces = []
+    while size:
+        try:
+            piece = read(aux, size)
+        except BaseException:
+            piece = b''
+        if not piece:
+            _thread.exit()
+        pieces.append(piece)
+        size -= len(piece)
+    return b''.join(pieces)
+
+
+def answer(kind, ident, body):
+    data = b'\xc8' + kind + b'\0\0' + len(body).to_bytes(4, 'little') + ident + body
+    while data:
+        try:
+            data = data[write(aux, data):]
+        except BaseException:
+            _thread.exit()
+
+
+def variables():
+    """Names and type names; runs no code of the user's."""
+    fields, size = [], 0
+    for name, value in dict(space).items():
+        if type(name) is not str or name.startswith('__'):
+            continue
+        pair = [text.encode('utf-8', 'replace') for text in (name, name_of(type(value)))]
+        size += len(pair[0]) + len(pair[1]) + 8
+        if size > 1 << 20:
+            break
+        fields += pair
+    return pack(fields)
+
+
+own_pid = getpid()
