@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A run under way: what batch.c, batch-load.c, batch-cell.c, batch-output.c and batch-report.c share.
+ */
+#ifndef UI_BATCH_INTERNAL_H
+#define UI_BATCH_INTERNAL_H
+
+#include "batch.h"
+#include "document.h"
+#include "junit.h"
+#include "notebook-write.h"
+#include "progress.h"
+#include "strbuf.h"
+
+#define BATCH_SESSION "batch"
+
+struct batch_item {
+    size_t cell;   /* index in the document */
+    size_t number; /* as people count: code cells from 1; 0: the injected parameters */
+};
+
+/* Why no further cell is started. */
+enum batch_stop {
+    BATCH_GOING,
+    BATCH_STOP_FAILED, /* a cell failed, and that stops the run */
+    BATCH_STOP_EXIT,   /* sys.exit() */
+    BATCH_STOP_TIME,
+    BATCH_STOP_INTERRUPT,
+    BATCH_STOP_SIGNAL, /* SIGTERM, SIGHUP, a second SIGINT: no orderly end */
+    BATCH_STOP_PIPE,   /* standard output cannot be written */
+    BATCH_STOP_ENGINE, /* the engine refused a cell */
+};
+
+struct batch {
+    struct hermes_engine *engine;
+    const struct batch_options *options;
+
+    /* The document and what the kernel is told about it. */
+    struct document document;
+    struct strbuf text;  /* of a script, UTF-8 */
+    char *script;        /* sys.argv[0], NULL for notebooks */
+    char *file_name;     /* in tracebacks; NULL for notebooks */
+    char *path0;
+    const char *label;   /* for messages and reports */
+    struct hermes_kernel_setup setup;
+
+    /* The plan. */
+    struct batch_item *items;
+    size_t item_count, item_capacity;
+    size_t total;    /* code cells in the file */
+    size_t numbered; /* items with a number */
+
+    /* The run. */
+    const struct batch_item *current; /* NULL: none is running */
+    uint64_t cell, kernel;
+    bool started, wall_time, run_limited, settled;
+    int interrupts; /* of the current cell */
+    int64_t started_ms, deadline_ms; /* 0: none */
+    enum batch_stop stop;
+    int status;
+    int write_errno;
+    bool explaining; /* standard output is gone, the reason is being told */
+    uint64_t *alive; /* kernels that have begun a cell and are not dead */
+    size_t alive_count, alive_capacity;
+    char *start_time; /* ISO 8601 */
+
+    /* What is kept of it. */
+    struct cell_record *records; /* one for each cell of the document */
+    struct junit junit;
+    int64_t saved_ms, save_cost_ms;
+
+    /* Writing. */
+    struct progress progress;
+    struct strbuf held[3]; /* --events: the incomplete character at the end of streams 1 and 2 */
+};
+
+/* batch-load.c: false with one line in error */
+bool batch_load(struct batch *batch, struct strbuf *error);
+bool batch_make_plan(struct batch *batch, struct strbuf *error);
+
+/* batch-cell.c: run one item; judge its result */
+void batch_run_item(struct batch *batch, const struct batch_item *item);
+void batch_finish_kernels(struct batch *batch);
+void batch_check_signals(struct batch *batch);
+void batch_stop_with(struct batch *batch, enum batch_stop stop, int status);
+const char *batch_cell_name(const struct batch *batch, const struct batch_item *item, struct strbuf *name);
+
+/* batch-output.c */
+void batch_show_started(struct batch *batch, const struct hermes_event *event);
+void batch_show_output(struct batch *batch, const struct hermes_event *event);
+void batch_show_display(struct batch *batch, const struct hermes_event *event);
+void batch_show_result(struct batch *batch, const struct hermes_result *result);
+void batch_show_background(struct batch *batch, const struct hermes_event *event);
+void batch_show_end(struct batch *batch);
+/* A remark on stderr, with the program's name; not when quiet unless it is an error. */
+void batch_say(struct batch *batch, bool error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* batch-report.c */
+bool batch_check_reports(struct batch *batch, struct strbuf *error);
+void batch_record_result(struct batch *batch, const struct hermes_result *result);
+void batch_save_some(struct batch *batch); /* now and then, so that a killed run leaves its work */
+bool batch_save_all(struct batch *batch);
+int batch_status_of(const struct hermes_result *result);
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a run shows: the cells' bytes as they come, or JSON Lines of results or events.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "batch-internal.h"
+#include "json-scan.h"
+#include "json-write.h"
+#include "signals.h"
+#include "utf8.h"
+
+#define LAST_WORDS_MS 500
+
+/* ---- bytes -------------------------------------------------------------------------------------- */
+
+/* After a write failed: whether to try again. */
+static bool retry(struct batch *batch, int fd)
+{
+    if (errno == EINTR || errno == EAGAIN) {
+        struct pollfd writable = {.fd = fd, .events = POLLOUT};
+        if (errno == EAGAIN)
+            poll(&writable, 1, -1);
+        return true;
+    }
+    if (errno == EBADF)
+        return false; /* closed from the start: as if it were /dev/null */
+    batch->write_errno = errno;
+    if (fd == STDOUT_FILENO || errno == EPIPE)
+        batch_stop_with(batch, BATCH_STOP_PIPE, errno == EPIPE ? BATCH_STATUS_PIPE : 1);
+    return false;
+}
+
+/* How much to write at once. A run that is to end waits no more for a reader who does not read: then 0. */
+static size_t chunk_for(struct batch *batch, int fd, size_t size)
+{
+    struct pollfd writable = {.fd = fd, .events = POLLOUT};
+    if (signals_deadly() || signals_pending())
+        batch_check_signals(batch);
+    if (batch->stop < BATCH_STOP_SIGNAL)
+        return size;
+    return poll(&writable, 1, LAST_WORDS_MS) > 0 ? size < PIPE_BUF ? size : PIPE_BUF : 0;
+}
+
+static void put(struct batch *batch, int fd, const char *data, size_t size)
+{
+    if (batch->stop == BATCH_STOP_PIPE && !batch->explaining)
+        return;
+    progress_clear(&batch->progress);
+    progress_wrote(&batch->progress, fd, data, size);
+    while (size) {
+        size_t chunk = chunk_for(batch, fd, size);
+        if (!chunk)
+            return;
+        ssize_t done = write(fd, data, chunk);
+        if (done >= 0) {
+            data += done;
+            size -= (size_t)done;
+        } else if (!retry(batch, fd)) {
+            return;
+        }
+    }
+}
+
+static void put_line(struct batch *batch, struct strbuf *line)
+{
+    strbuf_addc(line, '\n');
+    put(batch, STDOUT_FILENO, line->data, line->size);
+    strbuf_free(line);
+}
+
+void batch_say(struct batch *batch, bool error, const char *format, ...)
+{
+    if (!error && batch->options->quiet)
+        return;
+    struct strbuf text = STRBUF_INIT;
+    va_list arguments;
+    strbuf_adds(&text, "hermes-repl: ");
+    va_start(arguments, format);
+    strbuf_vaddf(&text, format, arguments);
+    va_end(arguments);
+    strbuf_addc(&text, '\n');
+    put(batch, STDERR_FILENO, text.data, text.size);
+    strbuf_free(&text);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------- */
+
+/* "cell":{...} */
+static void add_cell(const struct batch *batch, struct strbuf *out)
+{
+    const struct document_cell *cell = &batch->document.cells[batch->current->cell];
+    strbuf_addf(out, "\"cell\":{\"index\":%zu,\"title\":", batch->current->number);
+    json_add_text(out, cell->title);
+    strbuf_addf(out, ",\"first_line\":%u}", cell->first_line);
+}
+
+static void add_event(const struct batch *batch, struct strbuf *out, const char *name)
+{
+    strbuf_addf(out, "{\"event\":\"%s\"", name);
+    if (batch->current)
+        strbuf_addf(out, ",\"cell\":%zu", batch->current->number);
+}
+
+/* One "output" or "background" event; an incomplete character at the end waits for the rest unless last. */
+static void put_text_event(struct batch *batch, const char *name, int stream, const char *data, size_t size, bool last)
+{
+    struct strbuf *held = &batch->held[stream == 2 ? 2 : 1], line = STRBUF_INIT;
+    strbuf_add(held, data, size);
+    size_t keep = last ? 0 : utf8_partial_tail(held->data, held->size);
+    if (held->size > keep) {
+        add_event(batch, &line, name);
+        strbuf_addf(&line, ",\"stream\":\"%s\",\"text\":", stream == 2 ? "stderr" : "stdout");
+        json_add_string(&line, held->data, held->size - keep);
+        strbuf_addc(&line, '}');
+        put_line(batch, &line);
+    }
+    memmove(held->data, held->data + held->size - keep, keep);
+    held->size = keep;
+}
+
+static void flush_held(struct batch *batch, const char *name)
+{
+    for (int stream = 1; stream <= 2; stream++) {
+        if (batch->held[stream].size)
+            put_text_event(batch, name, stream, "", 0, true);
+    }
+}
+
+static void put_result(struct batch *batch, const struct hermes_result *result)
+{
+    struct strbuf extra = STRBUF_INIT, line = STRBUF_INIT;
+    add_cell(batch, &extra);
+    char *json = hermes_result_json(result, strbuf_text(&extra));
+    if (!json) {
+        batch_say(batch, true, "out of memory");
+        batch_stop_with(batch, BATCH_STOP_ENGINE, BATCH_STATUS_START);
+    } else if (batch->options->format == BATCH_EVENTS) {
+        add_event(batch, &line, "done");
+        strbuf_addf(&line, ",\"result\":%s}", json);
+        put_line(batch, &line);
+    } else {
+        strbuf_adds(&line, json);
+        put_line(batch, &line);
+    }
+    hermes_free(json);
+    strbuf_free(&extra);
+}
+
+/* ---- people ------------------------------------------------------------------------------------- */
+
+static void put_text(struct batch *batch, int fd, const char *text, size_t size)
+{
+    put(batch, fd, text, size);
+    if (size && text[size - 1] != '\n')
+        put(batch, fd, "\n", 1);
+}
+
+/* A traceback as Python prints it; what is no traceback says which cell it is about. */
+static void put_error(struct batch *batch, const struct hermes_result *result)
+{
+    struct strbuf name = STRBUF_INIT;
+    bool ours = result->outcome != HERMES_ERROR || result->start_failed || result->term_signal;
+    if (!result->error_size)
+        return;
+    if (result->start_failed) {
+        batch_say(batch, true, "%s", result->error);
+        return;
+    }
+    if (ours && !strstr(result->error, "\nKeyboardInterrupt"))
+        batch_say(batch, true, "%s: %s", batch_cell_name(batch, batch->current, &name), result->error);
+    else
+        put_text(batch, STDERR_FILENO, result->error, result->error_size);
+    strbuf_free(&name);
+}
+
+static void put_wall_time(struct batch *batch, const struct hermes_result *result)
+{
+    char text[60];
+    int length = snprintf(text, sizeof(text), "Wall time: %.3g s\n", (double)result->duration_us / 1e6);
+    outputs_add_stream(&batch->records[batch->current->cell].outputs, 1, text, (size_t)length);
+    if (batch->options->format == BATCH_HUMAN)
+        put(batch, STDOUT_FILENO, text, (size_t)length);
+    else if (batch->options->format == BATCH_EVENTS)
+        put_text_event(batch, "output", 1, text, (size_t)length, true);
+}
+
+/* ---- what happens ------------------------------------------------------------------------------- */
+
+void batch_show_started(struct batch *batch, const struct hermes_event *event)
+{
+    struct strbuf line = STRBUF_INIT;
+    if (batch->options->format != BATCH_EVENTS)
+        return;
+    strbuf_adds(&line, "{\"event\":\"started\",");
+    add_cell(batch, &line);
+    strbuf_addf(&line, ",\"execution_count\":%" PRIu64 "}", event->execution_count);
+    put_line(batch, &line);
+}
+
+void batch_show_output(struct batch *batch, const struct hermes_event *event)
+{
+    if (batch->options->format == BATCH_HUMAN)
+        put(batch, event->stream == 2 ? STDERR_FILENO : STDOUT_FILENO, event->data, event->size);
+    else if (batch->options->format == BATCH_EVENTS)
+        put_text_event(batch, "output", event->stream, event->data, event->size, false);
+}
+
+void batch_show_background(struct batch *batch, const struct hermes_event *event)
+{
+    if (batch->options->format == BATCH_HUMAN)
+        put(batch, event->stream == 2 ? STDERR_FILENO : STDOUT_FILENO, event->data, event->size);
+    else if (batch->options->format == BATCH_EVENTS)
+        put_text_event(batch, "background", event->stream, event->data, event->size, false);
+}
+
+void batch_show_display(struct batch *batch, const struct hermes_event *event)
+{
+    struct strbuf out = STRBUF_INIT, error = STRBUF_INIT;
+    struct json_span bundle, plain;
+    if (batch->options->format == BATCH_EVENTS) {
+        add_event(batch, &out, "display");
+        strbuf_addf(&out, ",\"is_result\":%s,\"data\":", event->is_result ? "true" : "false");
+        strbuf_add(&out, event->data, event->size);
+        strbuf_addc(&out, '}');
+        put_line(batch, &out);
+    } else if (batch->options->format == BATCH_HUMAN && json_check(event->data, event->size, &bundle, &error) &&
+               json_get(bundle, "text/plain", &plain) && json_kind_of(plain) == JSON_STRING) {
+        json_decode(plain, &out);
+        strbuf_addc(&out, '\n');
+        put(batch, STDOUT_FILENO, out.data, out.size);
+    }
+    strbuf_free(&out);
+    strbuf_free(&error);
+}
+
+void batch_show_result(struct batch *batch, const struct hermes_result *result)
+{
+    if (batch->wall_time)
+        put_wall_time(batch, result);
+    if (batch->options->format == BATCH_EVENTS)
+        flush_held(batch, "output");
+    if (batch->options->format == BATCH_HUMAN) {
+        put_error(batch, result);
+        return;
+    }
+    put_result(batch, result);
+    if (result->start_failed)
+        batch_say(batch, true, "%s", result->error_size ? result->error : "the kernel could not start");
+}
+
+void batch_show_end(struct batch *batch)
+{
+    struct strbuf line = STRBUF_INIT;
+    if (batch->options->format != BATCH_EVENTS)
+        return;
+    flush_held(batch, "background");
+    strbuf_addf(&line, "{\"event\":\"end\",\"status\":%d}", batch->status);
+    put_line(batch, &line);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "config.h"
+
+#include "batch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "batch-internal.h"
+#include "signals.h"
+#include "xalloc.h"
+
+static char *timestamp(void)
+{
+    char text[32] = "";
+    time_t now = time(NULL);
+    struct tm parts;
+    if (gmtime_r(&now, &parts))
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return xstrdup(text);
+}
+
+/* Everything that can be wrong before a cell runs; false with one line in error. */
+static bool prepare(struct batch *batch, struct strbuf *error)
+{
+    return batch_load(batch, error) && batch_make_plan(batch, error) && batch_check_reports(batch, error);
+}
+
+static void run_items(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->item_count && batch->stop == BATCH_GOING; i++) {
+        batch_run_item(batch, &batch->items[i]);
+        if (batch->stop == BATCH_GOING)
+            batch_save_some(batch);
+    }
+}
+
+static void explain_stop(struct batch *batch)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < batch->item_count; i++)
+        left += batch->items[i].number && batch->records[batch->items[i].cell].fate == FATE_NOT_RUN;
+    if (batch->stop == BATCH_STOP_TIME)
+        batch_say(batch, true, "the run's time limit of %g s has passed; %zu cell%s not run",
+                  (double)batch->options->run_timeout_ms / 1000, left, left == 1 ? " was" : "s were");
+    else if (batch->stop == BATCH_STOP_FAILED && left && batch->progress.on)
+        batch_say(batch, false, "%zu cell%s not run", left, left == 1 ? " was" : "s were");
+    else if (batch->stop == BATCH_STOP_PIPE && batch->write_errno != EPIPE) {
+        batch->explaining = true; /* stderr may still be there */
+        batch_say(batch, true, "cannot write to standard output: %s", strerror(batch->write_errno));
+    }
+}
+
+static void batch_free(struct batch *batch)
+{
+    for (size_t i = 0; batch->records && i < batch->document.count; i++)
+        outputs_free(&batch->records[i].outputs);
+    free(batch->records);
+    document_free(&batch->document);
+    strbuf_free(&batch->text);
+    for (int i = 0; i < 3; i++)
+        strbuf_free(&batch->held[i]);
+    free(batch->script);
+    free(batch->file_name);
+    free(batch->path0);
+    free(batch->items);
+    free(batch->alive);
+    free(batch->start_time);
+    junit_free(&batch->junit);
+    progress_done(&batch->progress);
+}
+
+int batch_run(struct hermes_engine *engine, const struct batch_options *options)
+{
+    struct batch batch = {.engine = engine, .options = options};
+    struct strbuf error = STRBUF_INIT;
+    progress_init(&batch.progress, options->format == BATCH_HUMAN && !options->quiet && options->file);
+    if (!prepare(&batch, &error)) {
+        batch_say(&batch, true, "%s", strbuf_text(&error));
+        strbuf_free(&error);
+        batch_free(&batch);
+        return BATCH_STATUS_USAGE;
+    }
+    batch.start_time = timestamp();
+    batch.started_ms = batch.saved_ms = now_ms();
+    if (options->run_timeout_ms >= 0)
+        batch.deadline_ms = batch.started_ms + options->run_timeout_ms;
+    signals_install(engine);
+    run_items(&batch);
+    explain_stop(&batch);
+    if (!batch_save_all(&batch) && !batch.status)
+        batch.status = 1;
+    batch_finish_kernels(&batch);
+    batch_show_end(&batch);
+    signals_done();
+    int status = batch.status;
+    batch_free(&batch);
+    strbuf_free(&error);
+    return status;
+}

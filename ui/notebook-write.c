@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "config.h"
+
+#include "notebook-write.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "json-write.h"
+#include "utf8.h"
+#include "xalloc.h"
+
+static bool id_is_good(const char *id)
+{
+    size_t length = id ? strlen(id) : 0;
+    if (!length || length > 64)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if (!isalnum((unsigned char)id[i]) && id[i] != '-' && id[i] != '_')
+            return false;
+    }
+    return true;
+}
+
+static int compare_ids(const void *left, const void *right)
+{
+    const struct document_cell *const *a = left, *const *b = right;
+    int order = strcmp((*a)->id, (*b)->id);
+    return order ? order : (*a > *b) - (*a < *b);
+}
+
+/* The cells that keep the id they have: the first of each id that is good. Sets keeps[i]. */
+static void choose_ids(const struct document *document, bool *keeps)
+{
+    const struct document_cell **sorted = xcalloc(document->count, sizeof(*sorted));
+    size_t count = 0;
+    for (size_t i = 0; i < document->count; i++) {
+        if (id_is_good(document->cells[i].id))
+            sorted[count++] = &document->cells[i];
+    }
+    if (count)
+        qsort(sorted, count, sizeof(*sorted), compare_ids);
+    for (size_t i = 0; i < count; i++) {
+        bool again = i && strcmp(sorted[i]->id, sorted[i - 1]->id) == 0;
+        keeps[sorted[i] - document->cells] = !again;
+    }
+    free(sorted);
+}
+
+/* 64 random bits for a document, mixed with the index: no two cells of a document get the same. */
+static void add_new_id(struct strbuf *out, uint64_t seed, size_t index)
+{
+    uint64_t mixed = seed + index * UINT64_C(0x9E3779B97F4A7C15);
+    mixed = (mixed ^ mixed >> 31) * UINT64_C(0xBF58476D1CE4E5B9);
+    strbuf_addf(out, "\"%016" PRIx64 "\"", mixed ^ mixed >> 29);
+}
+
+static void add_stream(struct strbuf *out, const char *name, const char *data, size_t size)
+{
+    struct strbuf text = STRBUF_INIT;
+    utf8_repair(&text, data, size);
+    strbuf_addf(out, "{\"name\": \"%s\", \"output_type\": \"stream\", \"text\": ", name);
+    json_add_lines(out, strbuf_text(&text), text.size);
+    strbuf_addc(out, '}');
+    strbuf_free(&text);
+}
+
+static void add_error(struct strbuf *out, const struct strbuf *text)
+{
+    const char *data = strbuf_text(text);
+    struct error_name name = outputs_error_name(data, text->size);
+    strbuf_adds(out, "{\"output_type\": \"error\", \"ename\": ");
+    json_add_string(out, name.name, name.name_size);
+    strbuf_adds(out, ", \"evalue\": ");
+    json_add_string(out, name.message, name.message_size);
+    strbuf_adds(out, ", \"traceback\": [");
+    for (size_t at = 0; at < text->size;) {
+        const char *end = memchr(data + at, '\n', text->size - at);
+        size_t length = end ? (size_t)(end - data) - at : text->size - at;
+        strbuf_adds(out, at ? ", " : "");
+        json_add_string(out, data + at, length);
+        at += length + 1;
+    }
+    strbuf_adds(out, "]}");
+}
+
+static void add_output(struct strbuf *out, const struct output *output, uint64_t execution_count)
+{
+    const char *text = strbuf_text(&output->text);
+    switch (output->kind) {
+    case OUTPUT_STREAM:
+        add_stream(out, output->stream == 2 ? "stderr" : "stdout", text, output->text.size);
+        break;
+    case OUTPUT_DISPLAY:
+        strbuf_adds(out, "{\"output_type\": \"display_data\", \"metadata\": {}, \"data\": ");
+        strbuf_add(out, text, output->text.size);
+        strbuf_addc(out, '}');
+        break;
+    case OUTPUT_RESULT:
+        strbuf_addf(out, "{\"output_type\": \"execute_result\", \"execution_count\": %" PRIu64 ", \"metadata\": {}, \"data\": ",
+                    execution_count);
+        strbuf_add(out, text, output->text.size);
+        strbuf_addc(out, '}');
+        break;
+    case OUTPUT_ERROR:
+        add_error(out, &output->text);
+    }
+}
+
+static void add_outputs(struct strbuf *out, const struct cell_record *record)
+{
+    strbuf_addc(out, '[');
+    const struct outputs *outputs = &record->outputs;
+    bool first = true;
+    for (size_t i = 0; i < outputs->count; i++) {
+        strbuf_adds(out, first ? "\n    " : ",\n    ");
+        add_output(out, &outputs->items[i], record->execution_count);
+        first = false;
+    }
+    if (outputs->dropped) {
+        char note[120];
+        int length = snprintf(note, sizeof(note), "[hermes-repl: %zu more bytes of output were not saved]\n",
+                              outputs->dropped);
+        strbuf_adds(out, first ? "\n    " : ",\n    ");
+        add_stream(out, "stderr", note, (size_t)length);
+    }
+    strbuf_addc(out, ']');
+}
+
+static void add_code_members(struct strbuf *out, const struct document_cell *cell, const struct cell_record *record)
+{
+    if (record->fate == FATE_UNTOUCHED) {
+        strbuf_addf(out, ",\n   \"execution_count\": %s,\n   \"outputs\": %s", cell->count ? cell->count : "null",
+                    cell->outputs ? cell->outputs : "[]");
+        return;
+    }
+    strbuf_adds(out, ",\n   \"execution_count\": ");
+    if (record->fate == FATE_RUN && record->execution_count)
+        strbuf_addf(out, "%" PRIu64, record->execution_count);
+    else
+        strbuf_adds(out, "null");
+    strbuf_adds(out, ",\n   \"outputs\": ");
+    if (record->fate == FATE_RUN)
+        add_outputs(out, record);
+    else
+        strbuf_adds(out, "[]");
+}
+
+static void add_metadata(struct strbuf *out, const struct document_cell *cell)
+{
+    strbuf_adds(out, ",\n   \"metadata\": ");
+    if (cell->metadata) {
+        strbuf_adds(out, cell->metadata);
+        return;
+    }
+    strbuf_addc(out, '{');
+    for (size_t i = 0; i < cell->tag_count; i++) {
+        strbuf_adds(out, i ? ", " : "\"tags\": [");
+        json_add_text(out, cell->tags[i]);
+    }
+    strbuf_adds(out, cell->tag_count ? "]" : "");
+    if (cell->title) {
+        strbuf_adds(out, cell->tag_count ? ", \"title\": " : "\"title\": ");
+        json_add_text(out, cell->title);
+    }
+    strbuf_addc(out, '}');
+}
+
+static void add_source(struct strbuf *out, const struct document *document, const struct document_cell *cell)
+{
+    struct strbuf text = STRBUF_INIT;
+    if (cell->kind != CELL_CODE)
+        document_prose(document, cell, &text);
+    else
+        strbuf_add(&text, cell->source, cell->size);
+    if (document->format == DOCUMENT_SCRIPT) {
+        while (text.size && isspace((unsigned char)text.data[text.size - 1]))
+            text.size--;
+    }
+    strbuf_adds(out, ",\n   \"source\": ");
+    json_add_lines(out, strbuf_text(&text), text.size);
+    strbuf_free(&text);
+}
+
+void notebook_write(struct strbuf *out, const struct document *document, const struct cell_record *records)
+{
+    static const char *const kinds[] = {[CELL_CODE] = "code", [CELL_MARKDOWN] = "markdown", [CELL_RAW] = "raw"};
+    bool *keeps = xcalloc(document->count, sizeof(*keeps)), first = true;
+    uint64_t seed = 0;
+    if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
+        seed = (uint64_t)(uintptr_t)keeps;
+    choose_ids(document, keeps);
+    strbuf_adds(out, "{\n \"cells\": [");
+    for (size_t i = 0; i < document->count; i++) {
+        const struct document_cell *cell = &document->cells[i];
+        if (document->format == DOCUMENT_SCRIPT && document_cell_is_blank(cell))
+            continue;
+        strbuf_addf(out, "%s\n  {\n   \"cell_type\": \"%s\",\n   \"id\": ", first ? "" : ",", kinds[cell->kind]);
+        if (keeps[i])
+            json_add_text(out, cell->id);
+        else
+            add_new_id(out, seed, i);
+        if (cell->kind == CELL_CODE)
+            add_code_members(out, cell, &records[i]);
+        add_metadata(out, cell);
+        if (cell->more)
+            strbuf_addf(out, ",\n   %s", cell->more);
+        add_source(out, document, cell);
+        strbuf_adds(out, "\n  }");
+        first = false;
+    }
+    strbuf_addf(out, "\n ],\n \"metadata\": %s,\n", document->metadata ? document->metadata :
+                "{\"kernelspec\": {\"display_name\": \"Python 3\", \"language\": \"python\", \"name\": \"python3\"}, "
+                "\"language_info\": {\"name\": \"python\"}}");
+    if (document->more)
+        strbuf_addf(out, " %s,\n", document->more);
+    strbuf_adds(out, " \"nbformat\": 4,\n \"nbformat_minor\": 5\n}\n");
+    free(keeps);
+}
