@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+# Sourced by ./check --full, whose functions it uses: what takes long.
+
+# ---- another compiler, the fallbacks, faults --------------------------------------------------------
+tree "clang: build" "$top/build-clang" CC=clang --enable-werror --enable-tests &&
+    suites "clang: suites" "$top/build-clang" SUITES -j"$(jobs)" || :
+tree "no guard: build" "$top/build-noguard" --disable-guard --enable-werror --enable-tests &&
+    suites "no guard: suites and scripts" "$top/build-noguard" "SUITES SCRIPT_TESTS" -j"$(jobs)" || :
+tree "no epoll: build" "$top/build-noepoll" --disable-epoll --enable-werror --enable-tests && {
+    suites "no epoll: suites" "$top/build-noepoll" SUITES -j"$(jobs)" || :
+    suites "no epoll: cases" "$top/build-noepoll" CASE_TESTS HERMES_CASES_JOBS=2 || :
+}
+tree "faults: build" "$top/build-fault" --enable-fault-injection --enable-asan --enable-ubsan --enable-werror \
+    --enable-tests && suites "faults: suites" "$top/build-fault" SUITES CK_TIMEOUT_MULTIPLIER=6 || :
+
+# ---- sanitizers and valgrind over more ----------------------------------------------------------------
+suites "asan+ubsan: scripts" "$top/build-asan" SCRIPT_TESTS -j"$(jobs)" || :
+suites "asan+ubsan: cases" "$top/build-asan" CASE_TESTS HERMES_CASES_JOBS=2 || :
+suites "tsan: cases" "$top/build-tsan" CASE_TESTS HERMES_CASES_JOBS=2 || :
+for suite in "$build"/tests/check_*; do
+    [ -x "$suite" ] && [ ! -d "$suite" ] || continue
+    step "valgrind: ${suite##*/}" env -C "$build" CK_TIMEOUT_MULTIPLIER=30 HERMES_REPL="$build/hermes-repl" \
+        valgrind -q --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=9 "$suite" || :
+done
+
+# ---- all Pythons that are here ------------------------------------------------------------------------
+pythons() {
+    for version in 3.8 3.9 3.10 3.11 3.12 3.13 3.14; do
+        for python in $(command -v python$version || :) /usr/bin/python$version /usr/local/bin/python$version \
+            "$HOME"/.pyenv/versions/$version.*/bin/python3; do
+            # By what it is: a version manager puts names of versions on PATH that it then refuses.
+            "$python" -c 'import sys; print(sys.executable)' 2>/dev/null && break
+        done
+    done
+}
+for python in $(pythons); do
+    version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    step "python $version: the runner alone" "$python" -B "$top/tests/runner/test_runner.py" || :
+    HERMES_CASES_ARGUMENTS="--python $python" HERMES_REPL_PYTHON=$python
+    export HERMES_CASES_ARGUMENTS HERMES_REPL_PYTHON
+    suites "python $version: cases" "$build" CASE_TESTS HERMES_CASES_JOBS=2 || :
+    unset HERMES_CASES_ARGUMENTS HERMES_REPL_PYTHON
+done
+
+# ---- fuzzers ------------------------------------------------------------------------------------------
+tree "fuzzers: build" "$top/build-fuzz" CC=clang --enable-fuzzing --enable-asan --enable-ubsan --enable-tests &&
+    step "fuzzers: are built" make -C "$top/build-fuzz" -j"$(jobs)" check TESTS= && {
+    found=0
+    for fuzzer in "$top"/build-fuzz/tests/fuzz/fuzz_*; do
+        [ -x "$fuzzer" ] && [ ! -d "$fuzzer" ] || continue
+        found=$((found + 1))
+        name=${fuzzer##*/fuzz_}
+        mkdir -p "$top/build-fuzz/new/$name"
+        dictionary=$top/tests/fuzz/$name.dict
+        [ -e "$dictionary" ] || dictionary=/dev/null
+        step "fuzz $name: corpus and 60 s" "$fuzzer" -dict="$dictionary" -max_total_time=60 -timeout=10 -rss_limit_mb=2048 \
+            -artifact_prefix="$logs/" "$top/build-fuzz/new/$name" "$top/tests/fuzz/corpus/$name" || :
+    done
+    step "fuzzers: there are some" test $found -gt 0 || :
+} || :
+
+# ---- long runs and the package ------------------------------------------------------------------------
+step "soak" "$top/scripts/soak.sh" "$build/hermes-repl" || :
+step "distcheck" make -C "$build" distcheck DISTCHECK_CONFIGURE_FLAGS="--enable-tests" || :

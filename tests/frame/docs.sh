@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The manual pages are clean, and complete: every function of the header, every option and exit status of the program.
+. "${srcdir:?}/tests/frame/common.sh"
+command -v mandoc >/dev/null || skip "no mandoc"
+
+cd "$src/man"
+for page in hermes-repl.1 hermes-kernel.3 hermes-kernel-protocol.7; do
+    [ -e $page ] || fail "no man/$page"
+    mandoc -Tlint -Wwarning $page || fail "man/$page: mandoc -Tlint"
+    mandoc -Tutf8 $page | sed 's/.\x08//g' >"$work/$page"
+    [ -s "$work/$page" ] || fail "man/$page renders to nothing"
+done
+
+status=0
+# The functions.
+for name in $(tr '\n' ' ' <../src/api/hermes-kernel.h | grep -oE 'HERMES_API [^;{]*\(' |
+        grep -oE 'hermes_[a-z0-9_]+ ?\(' | tr -d ' (' | sort -u); do
+    grep -qE "^\.F[no] (\"[^\"]*\" )?$name( |\$)|^\.Fo $name\$" hermes-kernel.3 ||
+        { echo "hermes-kernel.3 has no synopsis of $name"; status=1; }
+    grep -qE "^\.(It )?(Fn|Nm) $name" hermes-kernel.3 ||
+        { echo "hermes-kernel.3 does not explain $name"; status=1; }
+done
+for name in $(sed -n 's/^ *X(\(E[A-Z]*\), -[0-9]*,.*/HERMES_\1/p' ../src/api/hermes-kernel.h); do
+    grep -q "$name" hermes-kernel.3 || { echo "hermes-kernel.3 lacks $name"; status=1; }
+done
+
+# The options, which the program lists from its own table: one a line, the name first.
+"$build/hermes-repl" --list-options >"$work/options" || fail "--list-options: exit status $?"
+[ "$(wc -l <"$work/options")" -gt 10 ] || fail "--list-options lists $(wc -l <"$work/options") lines"
+awk '{ print $1 }' "$work/options" | sort -u | while read -r name; do
+    case $name in
+        --*) form="Fl -${name#--}" ;;
+        -*) form="Fl ${name#-}" ;;
+        *) form="$name" ;;
+    esac
+    grep -qE -e "$form([^a-z_-]|\$)" hermes-repl.1 || echo "$name"
+done >"$work/missing"
+[ ! -s "$work/missing" ] || { sed 's/^/hermes-repl.1 lacks /' "$work/missing"; status=1; }
+
+# --help and the page tell of the same flags.
+"$build/hermes-repl" --help all >"$work/help" || fail "--help all: exit status $?"
+grep -oE '(^|[ ,])--[a-z][a-z-]+' "$work/help" | tr -d ' ,' | sort -u >"$work/flags"
+while read -r flag; do
+    grep -qE -e "Fl -${flag#--}([^a-z-]|\$)" hermes-repl.1 || { echo "hermes-repl.1 lacks $flag"; status=1; }
+done <"$work/flags"
+grep -oE 'Fl -[a-z][a-z-]+' hermes-repl.1 | sed 's/^Fl -/--/' | sort -u | while read -r flag; do
+    grep -qx -e "$flag" "$work/flags" || echo "$flag"
+done >"$work/unknown"
+[ ! -s "$work/unknown" ] || { sed 's/^/hermes-repl.1 tells of the unknown /' "$work/unknown"; status=1; }
+exit $status
