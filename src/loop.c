@@ -39,6 +39,7 @@ struct hr_loop {
     int epoll;
     struct epoll_event ready[BATCH];
     int ready_count;
+    bool removed; /* a watch went while somebody slept */
 #else
     struct hr_watch **slots; /* NULL: free */
     size_t slot_count, slot_capacity;
@@ -165,15 +166,19 @@ void hr_loop_wake(struct hr_loop *loop)
     errno = saved_errno;
 }
 
+/*
+ * A wake-up between the read and the store writes nothing, and needs not: we are awake and look at everything that was changed before
+ * it. The other order would leave the flag set with nothing to read, and every later wake-up would be lost.
+ */
 static void wake_ready(struct hr_watch *watch, unsigned events)
 {
     struct hr_loop *loop = (struct hr_loop *)((char *)watch - offsetof(struct hr_loop, wake));
     char drain[64];
 
     (void)events;
-    atomic_store(&loop->woken, false); /* before the read: a wake-up from now on writes again */
     while (read(watch->fd, drain, sizeof drain) == sizeof drain)
         continue;
+    atomic_store(&loop->woken, false);
 }
 
 #ifdef USE_EPOLL
@@ -251,6 +256,7 @@ static void backend_remove(struct hr_loop *loop, struct hr_watch *watch)
     for (int i = 0; i < loop->ready_count; i++)
         if (loop->ready[i].data.ptr == watch)
             loop->ready[i].data.ptr = NULL;
+    loop->removed |= loop->sleeping;
 }
 
 static void backend_wait(struct hr_loop *loop, int timeout_ms)
@@ -260,7 +266,9 @@ static void backend_wait(struct hr_loop *loop, int timeout_ms)
     loop->unlock(loop->context);
     n = epoll_wait(loop->epoll, loop->ready, BATCH, timeout_ms);
     loop->lock(loop->context);
-    loop->ready_count = n < 0 ? 0 : n;
+    /* What was found ready before a watch was removed may be that watch. What still is ready is told again in the next step. */
+    loop->ready_count = n < 0 || loop->removed ? 0 : n;
+    loop->removed = false;
 }
 
 static void backend_dispatch(struct hr_loop *loop)

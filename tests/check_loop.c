@@ -5,6 +5,7 @@
 #include <check.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -238,6 +239,39 @@ START_TEST(wake_is_sticky_and_coalesces)
 }
 END_TEST
 
+/* Wakes as fast as it can until told to stop. */
+static atomic_bool waking;
+
+static void *wake_without_end(void *argument)
+{
+    (void)argument;
+    while (atomic_load(&waking))
+        hr_loop_wake(loop);
+    return NULL;
+}
+
+START_TEST(wake_works_after_a_storm_of_wakes)
+{
+    pthread_t thread;
+
+    for (int round = 0; round < 20; round++) {
+        int64_t before;
+
+        atomic_store(&waking, true);
+        ck_assert_int_eq(pthread_create(&thread, NULL, wake_without_end, NULL), 0);
+        for (int i = 0; i < 2000; i++)
+            hr_loop_step(loop, hr_now_ns() + 1000000);
+        atomic_store(&waking, false);
+        pthread_join(thread, NULL);
+        hr_loop_step(loop, hr_now_ns()); /* take what is left */
+        hr_loop_wake(loop);
+        before = hr_now_ns();
+        hr_loop_step(loop, before + 20000000000);
+        ck_assert_int_lt(hr_now_ns() - before, 10000000000);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("loop");
@@ -255,6 +289,8 @@ int main(void)
     tcase_add_test(test_case, sleeper_notices_a_nearer_timer);
     tcase_add_test(test_case, sleeper_notices_a_new_watch);
     tcase_add_test(test_case, wake_is_sticky_and_coalesces);
+    tcase_add_test(test_case, wake_works_after_a_storm_of_wakes);
+    tcase_set_timeout(test_case, 60);
     suite_add_tcase(suite, test_case);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
