@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 #
-# The text behind `python -c`: takes the INIT frame from descriptor 3 and becomes the runner that came in it, see README.md.
-# The build makes a C string of it, without these comments. It must parse under Python 2.7 and 3.6, to be able to refuse them,
-# and it stays on the stack, below every cell.
+# The text behind `python -c`: takes the INIT frame from descriptor 3 and becomes the runner that came in it, see
+# README.md. The build makes a C string of it, without these comments. It must parse under Python 2.7 and 3.6, to be
+# able to refuse them, and it stays on the stack, below every cell.
 def hermes_boot():
     import sys
     del globals()['hermes_boot']
     if sys.version_info < (3, 8):
-        sys.stderr.write('hermes-repl needs Python 3.8 or newer, %s is Python %s\n' % (sys.executable, sys.version.split()[0]))
+        found = sys.executable, sys.version.split()[0]
+        sys.stderr.write('hermes-repl needs Python 3.8 or newer, %s is Python %s\n' % found)
         sys.exit(3)
     import builtins, marshal, posix
     def take(size):
@@ -33,13 +34,18 @@ def hermes_boot():
         at += 4 + number(at)
     magic = sys.modules['_frozen_importlib_external'].MAGIC_NUMBER
     if fields[2] and fields[1] == magic:
-        code = marshal.loads(fields[2])
+        code, later = marshal.loads(fields[2]), b''
+        if type(code) is tuple:
+            code, later = code
         fields[:3] = magic, b''
     else:
-        code = compile(fields[0], '<hermes kernel runner>', 'exec', 0, True)
-        fields[:3] = magic, marshal.dumps(code)
-    space = dict(__name__='hermes_kernel_runner', __builtins__=dict(vars(builtins)), init=fields)
+        parts = fields[0].split(b'\n# ==== later ====\n')
+        parts[1] = b'\n' * (parts[0].count(b'\n') + 2) + parts[1]
+        code, later = [compile(part, '<hermes kernel runner>', 'exec', 0, True) for part in parts]
+        later = marshal.dumps(later)
+        fields[:3] = magic, marshal.dumps((code, later))
+    space = dict(__name__='hermes_kernel_runner', __builtins__=dict(vars(builtins)), init=fields, later=later)
     eval(code, space)
-    body = fields = code = None
+    body = fields = parts = code = None
     space['main']()
 hermes_boot()

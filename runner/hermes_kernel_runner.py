@@ -4,19 +4,20 @@
 What it must know: the frames (hermes-kernel-protocol(7)) and CPython 3.8 to 3.14. What it must not know: the engine's
 ideas of sessions, time limits, output limits; who reads descriptors 1 and 2.
 
-It is never imported. boot.py runs it in a private dictionary that has its own copy of the builtins, so nothing that cells
-do to modules reaches it: every function that it uses of another module is bound here, at the start. Nothing is imported
-that a bare interpreter has not loaded, apart from modules that are built into the interpreter.
+It is never imported. boot.py runs it in a private dictionary that has its own copy of the builtins, so nothing that
+cells do to modules reaches it: every function that it uses of another module is bound here, at the start. Nothing is
+imported that a bare interpreter has not loaded, apart from modules that are built into the interpreter.
 
-What a signal handler of the user's raises can arrive at any place of this file, so the loop is a machine with stages whose
-state is in globals: serve() can be left at any point by an exception and goes on where it was when called again. System
-calls that must not be repeated are made as `list.extend(map(call, ...))`, which no handler can come in between.
+What a signal handler of the user's raises can arrive at any place of this file, so the loop is a machine with stages
+whose state is in globals: serve() can be left at any point by an exception and goes on where it was when called again.
+Each step from one state to the next is one assignment, and what comes before it can be done twice. System calls that
+must not be repeated are made as `list.extend(map(call, ...))`, which no handler can come in between.
 
     stage    waits for                       an exception that arrives here
     IDLE     a frame                         is reported on stderr (SystemExit: the kernel leaves)
     CHECK    what the last cell broke        as in IDLE; then the check starts anew
     RUNNING  the cell's code                 is the cell's outcome
-    SETTLE   flushes, text of the traceback  is dropped; KeyboardInterrupt becomes the cell's outcome if it had none
+    SETTLE   flushes, text of the traceback  is dropped, but is the cell's outcome if it had none
     REPLY    the reply's way out             as in IDLE; then the rest is sent
 """
 import _codecs
@@ -34,11 +35,12 @@ import sys
 IDLE, CHECK, RUNNING, SETTLE, REPLY = range(5)
 ECHO, AWAIT, DISPLAY, INTERACTIVE = 1, 2, 4, 8
 TEXT_LIMIT = 256 << 10
-SOURCES_LIMIT = 64 << 20
-DISPLAY_LIMIT = (16 << 20) - 4096
+SOURCES_LIMIT = 32 << 20    # characters; linecache may have them a second time
+DISPLAY_LIMIT = (16 << 20) - (512 << 10)
 LOW_LIMIT, HIGH_LIMIT = 900, 3000   # of recursion: what the runner works with, what it describes exceptions with
 SHIFT_FROM = 300            # lines; see compile_at()
 SIGINT, SIG_DFL, SIG_IGN, SIGKILL = 2, 0, 1, 9
+SIG_BLOCK, SIG_SETMASK = _signal.SIG_BLOCK, _signal.SIG_SETMASK
 EBADF, EAGAIN, EPIPE, ECONNRESET = [getattr(errno, name) for name in ('EBADF', 'EAGAIN', 'EPIPE', 'ECONNRESET')]
 FUTURES = 0x1fe0000         # the co_flags that `from __future__` sets
 ONLY_AST, TOP_LEVEL_AWAIT, COROUTINE = 0x400, 0x2000, 0x80
@@ -66,6 +68,8 @@ settrace, gettrace, setprofile, getprofile = sys.settrace, sys.gettrace, sys.set
 getrecursionlimit, setrecursionlimit = sys.getrecursionlimit, sys.setrecursionlimit
 modules = sys.modules
 mro_of, name_of, qualname_of = [vars(type)[name].__get__ for name in ('__mro__', '__name__', '__qualname__')]
+traceback_of, cause_of, context_of, suppress_of = [vars(BaseException)[name].__get__ for name in (
+    '__traceback__', '__cause__', '__context__', '__suppress_context__')]
 first_modules = dict(modules)
 first_builtins = vars(builtins).copy()
 first_sys = vars(sys).copy()
@@ -77,15 +81,16 @@ private = globals()
 python = sys.version_info[:2]
 
 control = 3                 # descriptors; far up once claim_descriptors() has run
-aux = lifeline = -1
+aux = lifeline = tools = -1
+tools_path = None           # of hermes_tools.py, when the session has tools
 spares = []                 # duplicates of descriptors 0, 1, 2
 streams = [sys.stdin, sys.stdout, sys.stderr]
-stage = IDLE
 inbox = []                  # bytes as they were read, not yet taken
-frame = b''                 # the frame at work
+job = [IDLE, b'', (), [], b'']  # stage, frame, what was read behind it, sizes that were sent, reply
+STAGE, FRAME, BEHIND, SENT, UNSENT = range(5)
 failure = None              # the exception the cell ended with
+held_signals, not_held = [], {1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 15, 19} - {_signal.SIGUSR1}
 late_handlers = []          # what signal() returned when SIGINT was put to rest
-unsent, sent = b'', []
 user_sigint = default_int_handler
 user_trace = user_profile = user_limit = None
 carry = 0                   # compiler flags of earlier cells
@@ -111,7 +116,7 @@ status = 0                  # of the reply
 # ---- start ----------------------------------------------------------------------------------------
 
 def main():
-    magic, compiled, settings, arguments, script = private.pop('init')
+    magic, compiled, settings, arguments, script = private.pop('init')      # and `later`: see the second part
     items = settings.split(b'\0')
     settings = {}
     for i in range(0, len(items) - 1, 2):
@@ -121,11 +126,13 @@ def main():
     set_up_streams(settings)
     set_up_main(settings, arguments.decode('utf-8', 'surrogateescape').split('\0')[:-1])
     set_up_sources(settings, script)
+    set_up_tools(settings)
     faulthandler.enable(control)
     posix.register_at_fork(after_in_child=after_fork)
     if lifeline >= 0:
         _thread.start_new_thread(watch_lifeline, ())
     if aux >= 0:
+        load_later()
         _thread.start_new_thread(answer_aux, ())
     version = '%d.%d.%d' % sys.version_info[:3]
     texts = version, sys.executable or '', sys.prefix
@@ -133,18 +140,25 @@ def main():
     fields += magic, compiled, b'%d' % getpid()
     post(b'R', 0, bytes(8), pack(fields))
     del magic, compiled, script, settings, arguments, fields, items
+    try:
+        insist()
+    except Leave as leave:
+        status = leave.args[0]
+    leave_process(status)
+
+
+def insist(levels=4):
+    """Serve until the end, whatever comes. A loop can't guard its own backward jump, so there is one around it."""
     while True:
         try:
-            serve()
+            if levels:
+                insist(levels - 1)
+            else:
+                serve()
+        except Leave:
+            raise
         except BaseException as error:
-            try:
-                out_of_turn(error)
-            except Leave as leave:
-                status = leave.args[0]
-                break
-            except BaseException:
-                pass
-    leave_process(status)
+            out_of_turn(error)
 
 
 class Leave(BaseException):
@@ -153,7 +167,7 @@ class Leave(BaseException):
 
 def claim_descriptors(settings):
     """Move the sockets out of the way of small numbers, and keep duplicates of the standard streams beside them."""
-    global control, aux, lifeline
+    global control, aux, lifeline, tools
     try:
         top = posix.sysconf('SC_OPEN_MAX')
     except (ValueError, OSError):
@@ -170,6 +184,9 @@ def claim_descriptors(settings):
     if settings.get('lifeline') == '1':
         lifeline = dup2(5, top - 6, False)
         close(5)
+    if 'tools' in settings:
+        tools = dup2(4, top - 7, False)
+        close(4)
 
 
 def set_up_streams(settings):
@@ -179,7 +196,8 @@ def set_up_streams(settings):
         if stream is None:
             continue
         options = {'line_buffering': True}
-        if sys.flags.ignore_environment or b'PYTHONIOENCODING' not in posix.environ:
+        named = posix.environ.get(b'PYTHONIOENCODING', b'utf-8').lower()
+        if sys.flags.ignore_environment or named in (b'utf-8', b'utf8'):    # the engine sets that
             if stream.encoding.lower() != 'utf-8':
                 options['encoding'] = 'utf-8'
                 options['errors'] = stream.errors
@@ -215,17 +233,18 @@ def set_up_main(settings, arguments):
         else:
             del sys.path[0]
     if 'script' in settings:
+        carry_always = True
+    if settings.get('script') not in (None, '-c', '-'):
         path = settings['script']
         if python >= (3, 9) and not path.startswith('/'):
             try:
-                path = posix.getcwd() + '/' + (path[2:] if path.startswith('./') else path)
+                path = posix.getcwd() + '/' + path
             except OSError:
                 pass
         loader = modules['_frozen_importlib_external'].SourceFileLoader
         space['__loader__'] = loader('__main__', path)
         space['__file__'] = path
         space['__cached__'] = None
-        carry_always = True
     if settings.get('interactive') == '1':
         sys.ps1, sys.ps2 = '>>> ', '... '
         carry_always = True
@@ -242,7 +261,7 @@ def after_fork():
         close(null)
     except OSError:
         close(control)
-    for fd in spares + [aux, lifeline]:
+    for fd in spares + [aux, lifeline, tools]:
         try:
             close(fd)
         except OSError:
@@ -301,46 +320,45 @@ def socket_trouble(error):
 
 
 def take():
-    """Wait for a frame and make it the one at work. The next stage and the frame are set together."""
-    global frame, stage
+    """Wait for a frame and make a job of it, in one assignment."""
+    global job
+    if job[FRAME]:
+        inbox[:] = job[BEHIND]
+        job[FRAME] = b''
     while not inbox or len(inbox[0]) < 16:
         if len(inbox) > 1:
             inbox[:] = (b''.join(inbox),)
         else:
             more(16384)
-    size = number(inbox[0], 4) + 16
-    if len(inbox[0]) == size:
-        frame = inbox[0]
-    else:
+    data = inbox[0]
+    size = number(data, 4) + 16
+    if len(data) != size:
         have = sum(map(len, inbox))
         while have < size:
             more(min(max(size - have, 65536), 1 << 20))
             have = sum(map(len, inbox))
         data = b''.join(inbox)
-        inbox[:] = (data,)
-        frame = data[:size]
         if have > size:
-            stage = CHECK
-            inbox[0] = data[size:]
+            job = [CHECK, data[:size], (data[size:],), [], b'']
             return
-    stage = CHECK
-    inbox.clear()
+    job = [CHECK, data, (), [], b'']
 
 
 def push():
     """Send what is left of the reply."""
+    reply, sent = job[UNSENT], job[SENT]
     while True:
         done = sum(sent)
-        if done >= len(unsent):
+        if done >= len(reply):
             return
         try:
-            sent.extend(map(write, (control,), (unsent[done:] if done else unsent,)))
+            sent.extend(map(write, (control,), (reply[done:] if done else reply,)))
         except OSError as error:
             socket_trouble(error)
 
 
 def post(kind, flags, ident, body):
-    """Send a frame that is no reply. What a signal handler raises meanwhile is raised afterwards. False: it was too late."""
+    """Send a frame that is no reply. What a signal handler raises meanwhile is raised afterwards. False: too late."""
     data = b'\xc8' + kind + flags.to_bytes(2, 'little') + len(body).to_bytes(4, 'little') + ident + body
     done, late = [], None
     with display_lock:
@@ -371,16 +389,17 @@ def host_is_gone():
 # ---- the loop -------------------------------------------------------------------------------------
 
 def serve():
-    global stage, frame, failure, unsent, carry, cell_name, cell_compiled, user_trace, user_profile
-    global user_limit, troubles, status
+    global failure, carry, cell_name, cell_compiled, user_trace, user_profile, user_limit, troubles, status
+    global exit_code
     while True:
-        if stage == IDLE:
+        if job[STAGE] == IDLE:
             take()
-        if stage == CHECK:
+        if job[STAGE] == CHECK:
+            frame = job[FRAME]
             if frame[1] == 0x51:
                 raise Leave(0)
             if frame[1] != 0x58 or frame[0] != 0xc8:
-                stage = IDLE
+                job[STAGE] = IDLE
                 continue
             if troubles < 20:
                 check()
@@ -393,15 +412,17 @@ def serve():
                 source = source[1:]
             if cell_name != script_name:
                 register(cell_name, source)
-            failure = None
+            failure = exit_code = None
             cell_compiled = False
+            if tools_link is not None:
+                tools_link.cell_begins(frame[8:16])
             late_handlers.clear()
             troubles = status = 0
             if user_limit is not None:
                 setrecursionlimit(user_limit)
                 user_limit = None
             keep = carry if carry_always or flags & INTERACTIVE else 0
-            stage = RUNNING
+            job[STAGE] = RUNNING
             try:
                 signal(SIGINT, user_sigint)
                 if flags & (ECHO | AWAIT | DISPLAY):
@@ -414,36 +435,34 @@ def serve():
                     if user_trace is None and user_profile is None:
                         exec(code, space)
                     else:
-                        setprofile(user_profile); settrace(user_trace); exec(code, space)
-                user_trace, user_profile = gettrace(), getprofile()
-                if user_trace is not None: settrace(None)
-                if user_profile is not None: setprofile(None)
+                        trace, profile, user_trace, user_profile = user_trace, user_profile, None, None
+                        setprofile(profile); settrace(trace); exec(code, space)
+                if gettrace() is not None: user_trace = gettrace(); settrace(None)
+                if getprofile() is not None: user_profile = getprofile(); setprofile(None)
                 flush_streams()
             except BaseException as error:
-                user_trace, user_profile = gettrace(), getprofile()
-                if user_trace is not None: settrace(None)
-                if user_profile is not None: setprofile(None)
+                if gettrace() is not None: user_trace = gettrace(); settrace(None)
+                if getprofile() is not None: user_profile = getprofile(); setprofile(None)
                 failure = error
-            code = source = None
-            stage = SETTLE
-        if stage == RUNNING:
-            stage = SETTLE
-        if stage == SETTLE:
+            code = source = frame = None
+            job[STAGE] = SETTLE
+        if job[STAGE] == RUNNING:       # the exception came between the lines; see out_of_turn()
+            job[STAGE] = SETTLE
+        if job[STAGE] == SETTLE:
             settle()
-        if stage == REPLY:
+        if job[STAGE] == REPLY:
+            failure = None
             push()
             if exit_code is not None:
                 raise Leave(exit_code)
-            stage = IDLE
-            frame = unsent = b''
-            sent.clear()
+            job[STAGE] = IDLE
 
 
 def compile_at(source, line, keep):
-    """The code of a cell that stands at that line of its file. Empty lines before the source are exact, but they cost 10 ns
-    each: too much for a thousand cells of one file. So, from some line on, the code objects are moved. What is left to the
-    empty lines is all that would show a line of its own making: syntax errors, the compiler's warnings (made errors here,
-    in the name of this file only), and classes (their __firstlineno__)."""
+    """The code of a cell that stands at that line of its file. Empty lines before the source are exact, but they cost
+    10 ns each: too much for a thousand cells of one file. So, from some line on, the code objects are moved. Left to
+    the empty lines is all that would show a line of its own making: syntax errors, the compiler's warnings (made errors
+    here, in the name of this file only), and classes (their __firstlineno__)."""
     if line <= SHIFT_FROM:
         return compile('\n' * (line - 1) + source if line > 1 else source, cell_name, 'exec', keep, True)
     warnings = modules.get('warnings') or first_modules.get('_warnings')
@@ -452,13 +471,17 @@ def compile_at(source, line, keep):
     if type(filters) is list:
         rule = 'error', None, Warning, cell_name[:-3] if cell_name.endswith('.py') else cell_name, 0
         try:
+            while rule in filters:
+                filters.remove(rule)
             filters.insert(0, rule)
             code = shift(compile(source, cell_name, 'exec', keep, True), line - 1)
-        except Exception:
+        except SyntaxError:
             pass
         finally:
-            if rule in filters:
+            while rule in filters:
                 filters.remove(rule)
+        while rule in filters:
+            filters.remove(rule)
     return code or compile('\n' * (line - 1) + source, cell_name, 'exec', keep, True)
 
 
@@ -503,13 +526,13 @@ def flush_streams():
 
 def settle():
     """From the end of the cell's code to a reply that can be sent."""
-    global stage, failure, unsent, user_sigint, user_limit, exit_code, error_text, status
+    global user_sigint, user_limit, exit_code, status
     if forked or flusher is not None and getpid() != own_pid:
         leave_child()
     if not late_handlers:
         limit = user_limit or getrecursionlimit()
-        user_limit = limit if limit < LOW_LIMIT or failure is not None and limit < HIGH_LIMIT else None
-        if user_limit is not None:
+        if limit < LOW_LIMIT or failure is not None and limit < HIGH_LIMIT:
+            user_limit = limit
             setrecursionlimit(HIGH_LIMIT)
     if failure is not None and not status:
         status = outcome()
@@ -519,27 +542,26 @@ def settle():
         end_displays()
     handler = late_handlers[0]
     user_sigint = default_int_handler if handler is None else handler
+    ident = job[FRAME][8:16]
     if failure is None:
-        exit_code = None
-        unsent = OK_HEAD + frame[8:16] + b'\0\0\0\0\0\0\0\0'
+        job[UNSENT] = OK_HEAD + ident + b'\0\0\0\0\0\0\0\0'
     else:
-        if not status:      # an interrupt that came in the lines above
+        if not status:          # an interrupt that came in the lines above
             status = outcome()
-        code = exit_code
-        if status != 2:
-            code = 1
-            exit_code = None
-        body = code.to_bytes(4, 'little', signed=True) + len(error_text).to_bytes(4, 'little') + error_text
-        unsent = b'\xc8E' + status.to_bytes(2, 'little') + len(body).to_bytes(4, 'little') + frame[8:16] + body
-        failure = None
-        error_text = b''
-    stage = REPLY
+        job[UNSENT] = error_reply(ident, status, exit_code if status == 2 else 1, error_text)
+    job[STAGE] = REPLY
+
+
+def error_reply(ident, kind, code, text):
+    body = code.to_bytes(4, 'little', signed=True) + len(text).to_bytes(4, 'little') + text
+    return b'\xc8E' + kind.to_bytes(2, 'little') + len(body).to_bytes(4, 'little') + ident + body
 
 
 def outcome():
     """Status of the reply for the exception; sets the text, and the exit code if it is the end."""
     global error_text, exit_code
     error = failure
+    masked = hold_signals()
     if isinstance_safe(error, SystemExit):
         exit_code, text = system_exit(error)
         if text is not None:
@@ -552,7 +574,7 @@ def outcome():
         exit_code = None
         text = describe(error)
         status = 3 if isinstance_safe(error, KeyboardInterrupt) else 1
-        if frame[2] & INTERACTIVE:
+        if job[FRAME][2] & INTERACTIVE:
             set_last(error)
     error_text = to_bytes(text or '')
     error = None
@@ -560,7 +582,27 @@ def outcome():
         flush_streams()
     except BaseException:
         pass
+    release_signals(masked)
     return status
+
+
+def hold_signals():
+    """While an exception is described, but not those that end code which never ends. Returns the mask."""
+    try:
+        if not held_signals:
+            held_signals.extend(set(map(int, _signal.valid_signals())) - not_held)
+        return _signal.pthread_sigmask(SIG_BLOCK, held_signals)
+    except (OSError, ValueError):
+        return None
+
+
+def release_signals(mask):
+    """What had to wait is raised in here, and dropped."""
+    try:
+        if mask is not None:
+            _signal.pthread_sigmask(SIG_SETMASK, mask)
+    except BaseException:
+        pass
 
 
 def isinstance_safe(value, kind):
@@ -598,11 +640,7 @@ def set_last(error):
 
 def to_bytes(text):
     """UTF-8, never more than the limit, lone surrogates replaced."""
-    try:
-        data = text.encode()
-    except UnicodeError:
-        data = _codecs.utf_16_le_encode(text, 'surrogatepass')[0]
-        data = _codecs.utf_16_le_decode(data, 'replace', True)[0].encode()
+    data = utf8(text)
     if len(data) > TEXT_LIMIT:
         half = TEXT_LIMIT // 2 - 100
         start = data[:half].decode('utf-8', 'ignore')
@@ -612,12 +650,21 @@ def to_bytes(text):
     return data
 
 
+def utf8(text):
+    try:
+        return text.encode()
+    except UnicodeError:
+        data = _codecs.utf_16_le_encode(text, 'surrogatepass')[0]
+        return _codecs.utf_16_le_decode(data, 'replace', True)[0].encode()
+
+
 def out_of_turn(error):
     """An exception left serve(): it came from a signal handler of the user's, in the runner's own code."""
-    global stage, failure, exit_code, troubles
+    global failure, exit_code, troubles
     if type(error) is Leave:
         raise error
     troubles += 1
+    stage = job[STAGE]
     if stage == RUNNING or stage == SETTLE:
         if gettrace() is not None:
             settrace(None)
@@ -625,34 +672,38 @@ def out_of_turn(error):
             setprofile(None)
         if failure is None and not late_handlers:
             failure = error
-        stage = SETTLE
+        job[STAGE] = SETTLE
         if troubles > 20:
             give_up(error)
-        return
-    if stage == REPLY:
-        if isinstance_safe(error, SystemExit) and exit_code is None:
-            exit_code = system_exit(error)[0]
         return
     if isinstance_safe(error, SystemExit):
         code, text = system_exit(error)
         if text is not None:
             sys.stderr.write(text + '\n')
-        raise Leave(code)
-    text = describe(error)
-    del error
-    sys.stderr.write('Exception raised between two cells:\n' + text)
-    sys.stderr.flush()
+        if stage != REPLY:
+            raise Leave(code)
+        if exit_code is None:
+            exit_code = code
+        return
+    masked = None
+    try:
+        masked = hold_signals()
+        sys.stderr.write('Exception raised between two cells:\n' + describe(error))
+        sys.stderr.flush()
+    except BaseException:
+        pass
+    release_signals(masked)
 
 
 def give_up(error):
     """No reply could be made of the cell's end. This one can."""
-    global stage, failure, unsent, exit_code
-    text = b'the cell is over, but its outcome could not be described (%s)\n' % qualname_of(type(error)).encode('ascii', 'replace')
-    body = (1).to_bytes(4, 'little') + len(text).to_bytes(4, 'little') + text
-    unsent = b'\xc8E\x01\0' + len(body).to_bytes(4, 'little') + frame[8:16] + body
-    failure = exit_code = None
+    global exit_code
+    name = qualname_of(type(error)).encode('ascii', 'replace')
+    text = b'the cell is over, but its outcome could not be described (%s)\n' % name
+    exit_code = None
     signal(SIGINT, SIG_IGN)
-    stage = REPLY
+    job[UNSENT] = error_reply(job[FRAME][8:16], 1, 1, text)
+    job[STAGE] = REPLY
 
 
 def leave_process(status):
@@ -671,26 +722,6 @@ def leave_process(status):
     raise SystemExit(status)
 
 
-def leave_child():
-    """The end of a process that a cell has forked and that ran off the cell's end."""
-    status = 0
-    error = failure
-    try:
-        if error is not None:
-            if isinstance_safe(error, SystemExit):
-                status, text = system_exit(error)
-                if text is not None:
-                    sys.stderr.write(text + '\n')
-            else:
-                status = 1
-                sys.stderr.write(describe(error))
-        flush_streams()
-    except BaseException:
-        pass
-    finally:
-        posix._exit(status & 0xff)
-
-
 # ---- what the last cell may have broken -----------------------------------------------------------
 
 def check():
@@ -700,8 +731,11 @@ def check():
         except OSError:
             mend_descriptor(n)
     now = vars(sys)
-    if now.get('stdout') is not streams[1] or now.get('stderr') is not streams[2] or now.get('stdin') is not streams[0] or \
-            None in streams or streams[1].closed or streams[2].closed or streams[0].closed:
+    try:
+        if now.get('stdout') is not streams[1] or now.get('stderr') is not streams[2] or \
+                now.get('stdin') is not streams[0] or streams[1].closed or streams[2].closed or streams[0].closed:
+            mend_streams()
+    except (ValueError, AttributeError):    # detached, or not there
         mend_streams()
     if '__name__' not in space:
         space['__name__'] = '__main__'
@@ -719,53 +753,6 @@ def check():
     space.pop('__warningregistry__', None)
     if 'linecache' not in hooks:
         check_linecache()
-
-
-def mend_descriptor(n):
-    try:
-        dup2(spares[n], n)
-    except OSError:
-        try:
-            fd = posix.open('/dev/null', posix.O_RDWR)
-            if fd != n:
-                dup2(fd, n)
-                close(fd)
-        except OSError:
-            pass
-
-
-def mend_streams():
-    for n, name in enumerate(('stdin', 'stdout', 'stderr')):
-        if is_closed(streams[n]):
-            try:
-                streams[n] = new_stream(n)
-            except BaseException:
-                continue
-        if is_closed(vars(sys).get('__%s__' % name)):
-            setattr(sys, '__%s__' % name, streams[n])
-        if is_closed(vars(sys).get(name)):
-            setattr(sys, name, streams[n])
-
-
-def is_closed(stream):
-    if stream is None:
-        return True
-    try:
-        return stream.closed is True
-    except BaseException:
-        return False
-
-
-def new_stream(n):
-    raw = _io.FileIO(n, 'rb' if n == 0 else 'wb', closefd=False)
-    raw.name = ('<stdin>', '<stdout>', '<stderr>')[n]
-    encoding, errors = getattr(streams[n], 'encoding', 'utf-8'), getattr(streams[n], 'errors', None)
-    if n == 0:
-        stream = _io.TextIOWrapper(_io.BufferedReader(raw), encoding, errors)
-    else:
-        stream = _io.TextIOWrapper(_io.BufferedWriter(raw), encoding, errors, line_buffering=True)
-    stream.mode = 'r' if n == 0 else 'w'
-    return stream
 
 
 def look_at_modules():
@@ -797,14 +784,6 @@ def dynload():
     return base + '/lib-dynload/'
 
 
-def find_fflush():
-    try:
-        ctypes = private_module('_ctypes')
-        return ctypes.call_cdeclfunction, ctypes.dlsym(ctypes.dlopen(None, 0), 'fflush')
-    except BaseException:
-        return None
-
-
 def flush_c():
     try:
         flusher[0](flusher[1], (None,))
@@ -812,196 +791,6 @@ def flush_c():
         raise
     except BaseException:
         pass
-
-
-# ---- echo, display, await -------------------------------------------------------------------------
-
-def run_special(source, flags, keep):
-    global carry, cell_compiled
-    if flags & AWAIT:
-        keep |= TOP_LEVEL_AWAIT
-    if not flags & (ECHO | DISPLAY):
-        code = compile(source, cell_name, 'exec', keep, True)
-        cell_compiled = True
-        carry |= code.co_flags & FUTURES
-        run_code(code)
-        return
-    if flags & DISPLAY:
-        start_displays()
-    tree = compile(source, cell_name, 'exec', keep | ONLY_AST, True)
-    last = None
-    if flags & ECHO and tree.body and name_of(type(tree.body[-1])) == 'Expr':
-        if not flags & DISPLAY or not ends_with_semicolon(source, tree.body[-1]):
-            last = tree.body.pop()
-    code = compile(tree, cell_name, 'exec', keep, True)
-    new = code.co_flags & FUTURES
-    end = None
-    if last is not None:
-        import _ast
-        if flags & DISPLAY:
-            tree = _ast.Expression(last.value)
-            end = compile(tree, cell_name, 'eval', keep | new, True)
-        else:
-            tree = _ast.Interactive([last])
-            end = compile(tree, cell_name, 'single', keep | new, True)
-    del tree
-    cell_compiled = True
-    carry |= new
-    if code.co_code and (end is None or len(code.co_code) > 0):
-        run_code(code)
-    if end is None:
-        return
-    value = run_code(end)
-    if flags & DISPLAY:
-        hook = sys.displayhook
-        if hook is genuine_displayhook:
-            if value is not None:
-                builtins._ = None
-                show(value, 1)
-                builtins._ = value
-        else:
-            hook(value)
-
-
-def run_code(code):
-    if user_trace is not None or user_profile is not None:
-        setprofile(user_profile); settrace(user_trace)
-    value = eval(code, space)
-    if code.co_flags & COROUTINE:
-        value = run_coroutine(value)
-    return value
-
-
-def run_coroutine(coroutine):
-    """On the session's own loop. An interrupt cancels the task, and lets it clean up."""
-    global loop
-    import asyncio
-    if loop is None or loop.is_closed():
-        loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    task = loop.create_task(coroutine)
-    try:
-        return loop.run_until_complete(task)
-    except BaseException:
-        if not task.done():
-            task.cancel()
-            try:
-                loop.run_until_complete(task)
-            except BaseException:
-                pass
-        raise
-    finally:
-        task = None
-
-
-def ends_with_semicolon(source, node):
-    """A semicolon after the last expression keeps its value from being shown, as in notebooks."""
-    lines = split_lines(source)
-    rest = lines[node.end_lineno - 1].encode('utf-8', 'replace')[node.end_col_offset:]
-    return rest.lstrip(b' \t\f)').startswith(b';')
-
-
-def start_displays():
-    global displaying
-    displaying = True
-    if 'display' not in vars(builtins):
-        display.__module__ = 'builtins'
-        builtins.display = display
-
-
-def end_displays():
-    """Before the reply: a thread may be in the middle of a display."""
-    global displaying
-    with display_lock:
-        displaying = False
-
-
-def display(*objects, raw=False, **ignored):
-    """Show objects in the richest form that the screen has: display(obj, ...). raw=True takes {mime type: data}."""
-    for value in objects:
-        show(value, 0, raw)
-
-
-def show(value, flags, raw=False):
-    bundle = value if raw else rich_forms(value)
-    fields, size = [], 0
-    for mime in bundle:
-        data = to_data(mime, bundle[mime])
-        if data is None:
-            continue
-        size += len(data) + len(mime) + 16
-        if size > DISPLAY_LIMIT:
-            if mime != 'text/plain':
-                size -= len(data) + len(mime) + 16
-                continue
-            data = to_bytes(bundle[mime])
-        fields += mime.encode('utf-8', 'replace'), data
-    flush_streams()
-    if forked or not displaying or not post(b'D', flags, frame[8:16], pack(fields)):
-        sys.stdout.write('%s\n' % (bundle.get('text/plain', ''),))
-
-
-METHODS = (('_repr_html_', 'text/html'), ('_repr_markdown_', 'text/markdown'), ('_repr_svg_', 'image/svg+xml'),
-           ('_repr_png_', 'image/png'), ('_repr_jpeg_', 'image/jpeg'), ('_repr_latex_', 'text/latex'),
-           ('_repr_json_', 'application/json'))
-
-
-def rich_forms(value):
-    """The MIME bundle of a value. What its own methods raise costs that form only."""
-    bundle = {'text/plain': repr(value)}
-    if isinstance_safe(value, type):
-        return bundle
-    try:
-        if getattr(value, '_no_such_method_should_exist_', None) is not None:
-            return bundle       # an object that has every attribute
-    except Exception:
-        pass
-    try:
-        method = getattr(value, '_repr_mimebundle_', None)
-        if method is not None:
-            more_forms = method(include=None, exclude=None)
-            if type(more_forms) is tuple:
-                more_forms = more_forms[0]
-            bundle.update(more_forms or {})
-    except Exception:
-        pass
-    for name, mime in METHODS:
-        if mime in bundle:
-            continue
-        try:
-            method = getattr(value, name, None)
-            data = method() if method is not None else None
-            if type(data) is tuple:
-                data = data[0]
-            if data is not None:
-                bundle[mime] = data
-        except Exception:
-            pass
-    return bundle
-
-
-def to_data(mime, data):
-    """Bytes for the wire, or None for what can't be sent."""
-    try:
-        if isinstance_safe(data, (bytes)):
-            return bytes(data)
-        if type(data) is bytearray or type(data) is memoryview:
-            return bytes(data)
-        binary = mime.startswith(('image/', 'audio/', 'video/')) and mime != 'image/svg+xml' or mime == 'application/pdf'
-        if isinstance_safe(data, str):
-            if binary:
-                return private_module('binascii').a2b_base64(data)
-            return data.encode('utf-8', SURROGATES_TEXT)
-        if binary:
-            return None
-        if mime.startswith('text/'):
-            return str(data).encode('utf-8', SURROGATES_TEXT)
-        return private_module('json').dumps(data).encode()
-    except Exception:
-        return None
-
-
-SURROGATES_TEXT = 'replace'
 
 
 # ---- sources --------------------------------------------------------------------------------------
@@ -1037,6 +826,10 @@ def register(name, source):
         for key in list(sources):
             if key != script_name and key != name and sources_size > SOURCES_LIMIT:
                 sources_size -= len(sources.pop(key))
+                try:
+                    modules['linecache'].cache.pop(key, None)
+                except Exception:
+                    pass
     if 'linecache' not in hooks:
         fill_linecache((name,))
 
@@ -1103,13 +896,402 @@ class Loader:
         self.action()
 
 
+# ---- tools ----------------------------------------------------------------------------------------
+#
+# hermes_tools is a file that the engine wrote; it is found by its exact path, whatever lies in the working directory.
+# In this process it speaks over an inherited socket and says of each call which cell the calling thread was born in: a
+# thread of an earlier cell has no authority, and neither has what such a thread forks.
+
+tools_link = None           # in a session that has tools
+
+
+def set_up_tools(settings):
+    global tools_path, tools_link
+    if 'tools' in settings:
+        tools_path = settings['tools'] + '/hermes_tools.py'
+        tools_link = ToolsLink()
+        posix.register_at_fork(before=tools_link.before_fork)
+        sys.meta_path.insert(0, ToolsFinder())
+
+
+class ToolsFinder:
+    def find_spec(self, name, path=None, target=None):
+        if name != 'hermes_tools':
+            return None
+        external = modules['_frozen_importlib_external']
+        spec = external.spec_from_file_location(name, tools_path)
+        spec.loader = Loader(spec.loader, spec, join_tools)
+        return spec
+
+
+def join_tools():
+    tools_link.loaded = True
+    modules['hermes_tools'].kernel = tools_link
+
+
+class ToolsLink:
+    def __init__(self):
+        self.lock = _thread.allocate_lock()
+        self.cell = bytes(8)
+        self.forking = ''       # the cell of the thread that forks; in the child, what it was forked in
+        self.elder = {}         # native id of a thread that is older than this cell -> the cell it belongs to
+        self.loaded = False
+        self.rest = b''
+        self.broken = False
+
+    def cell_begins(self, cell):
+        if not self.loaded and not self.elder and not _thread._count():
+            self.cell = cell    # nobody else here
+            return
+        try:
+            here = _thread.get_native_id()
+            tasks = [int(name) for name in posix.listdir('/proc/self/task')]
+            self.elder = {task: self.elder.get(task, self.cell) for task in tasks if task != here}
+        except Exception:
+            self.elder = {}
+        self.cell = cell
+
+    def before_fork(self):
+        self.forking = self.name_of_cell()
+
+    def name_of_cell(self):
+        if forked:
+            return self.forking
+        return '%016x' % int.from_bytes(self.elder.get(_thread.get_native_id(), self.cell), 'little')
+
+    def exchange(self, line, is_answer):
+        """Send a request and wait for its answer, with the lock held. None: not by this way; nothing was sent. After an
+        exception in the middle (an interrupt) nobody knows where in a line the stream stands: it is not used again."""
+        if forked or self.broken:
+            return None
+        self.broken = True
+        while line:
+            line = line[write(tools, line):]
+        while True:
+            pieces = [self.rest]
+            while b'\n' not in pieces[-1]:
+                try:
+                    pieces.append(read(tools, 65536))
+                except BlockingIOError:     # it has a time limit: a signal just before it would wait for the answer
+                    continue
+                if not pieces[-1]:
+                    return b'{"error": "the host has gone"}'
+            answer, _, self.rest = b''.join(pieces).partition(b'\n')
+            if is_answer(answer):
+                self.broken = False
+                return answer
+
+
+# ---- the second part ------------------------------------------------------------------------------
+
+later = private.get('later', b'')
+
+
+def load_later():
+    """Run the second part of this file, at the first use of one of its functions."""
+    global later
+    if later:
+        exec(marshal.loads(later), private)
+        later = b''
+
+
+def stub(name):
+    def call(*arguments):
+        load_later()
+        return private[name](*arguments)
+    return call
+
+
+for name in ('mend_descriptor', 'mend_streams', 'find_fflush', 'leave_child', 'run_special', 'help_spawn', 'describe',
+             'user_part'):
+    private[name] = stub(name)
+own_pid = getpid()
+
+
+# ==== later ====
+# Everything below is compiled on its own, comes as bytes, and is run by load_later(). Most kernels never need it.
+
+# ---- mending, the end of a forked child ----------------------------------------------------------
+
+def mend_descriptor(n):
+    try:
+        dup2(spares[n], n)
+    except OSError:
+        try:
+            fd = posix.open('/dev/null', posix.O_RDWR)
+            if fd != n:
+                dup2(fd, n)
+                close(fd)
+        except OSError:
+            pass
+
+
+def mend_streams():
+    for n, name in enumerate(('stdin', 'stdout', 'stderr')):
+        if is_closed(streams[n]):
+            try:
+                streams[n] = new_stream(n)
+            except BaseException:
+                continue
+        if is_closed(vars(sys).get('__%s__' % name)):
+            setattr(sys, '__%s__' % name, streams[n])
+        if is_closed(vars(sys).get(name)):
+            setattr(sys, name, streams[n])
+
+
+def is_closed(stream):
+    if stream is None or type(stream) is Catcher:
+        return True
+    try:
+        return stream.closed is True
+    except ValueError:
+        return type(stream) is _io.TextIOWrapper    # detached
+    except BaseException:
+        return False
+
+
+def new_stream(n):
+    raw = _io.FileIO(n, 'rb' if n == 0 else 'wb', closefd=False)
+    raw.name = ('<stdin>', '<stdout>', '<stderr>')[n]
+    encoding, errors = getattr(streams[n], 'encoding', 'utf-8'), getattr(streams[n], 'errors', None)
+    if n == 0:
+        stream = _io.TextIOWrapper(_io.BufferedReader(raw), encoding, errors)
+    else:
+        stream = _io.TextIOWrapper(_io.BufferedWriter(raw), encoding, errors, line_buffering=True)
+    stream.mode = 'r' if n == 0 else 'w'
+    return stream
+
+
+def find_fflush():
+    try:
+        ctypes = private_module('_ctypes')
+        return ctypes.call_cdeclfunction, ctypes.dlsym(ctypes.dlopen(None, 0), 'fflush')
+    except BaseException:
+        return None
+
+
+def leave_child():
+    """The end of a process that a cell has forked and that ran off the cell's end."""
+    status = 0
+    error = failure
+    try:
+        if error is not None:
+            if isinstance_safe(error, SystemExit):
+                status, text = system_exit(error)
+                if text is not None:
+                    sys.stderr.write(text + '\n')
+            else:
+                status = 1
+                sys.stderr.write(describe(error))
+        flush_streams()
+    except BaseException:
+        pass
+    finally:
+        posix._exit(status & 0xff)
+
+
+# ---- echo, display, await -------------------------------------------------------------------------
+
+def run_special(source, flags, keep):
+    global carry, cell_compiled
+    if flags & AWAIT:
+        keep |= TOP_LEVEL_AWAIT
+    if not flags & (ECHO | DISPLAY):
+        code = compile(source, cell_name, 'exec', keep, True)
+        cell_compiled = True
+        carry |= code.co_flags & FUTURES
+        run_code(code)
+        return
+    if flags & DISPLAY:
+        start_displays()
+    tree = compile(source, cell_name, 'exec', keep | ONLY_AST, True)
+    last = None
+    if flags & ECHO and tree.body and name_of(type(tree.body[-1])) == 'Expr':
+        if not flags & DISPLAY or not ends_with_semicolon(source, tree.body[-1]):
+            last = tree.body.pop()
+    code = compile(tree, cell_name, 'exec', keep, True)
+    new = code.co_flags & FUTURES
+    end = None
+    if last is not None:
+        import _ast
+        if flags & DISPLAY:
+            tree = _ast.Expression(last.value)
+            end = compile(tree, cell_name, 'eval', keep | new, True)
+        else:
+            tree = _ast.Interactive([last])
+            end = compile(tree, cell_name, 'single', keep | new, True)
+    del tree
+    cell_compiled = True
+    carry |= new
+    if code.co_code and (end is None or len(code.co_code) > 0):
+        run_code(code)
+    value = None if end is None else run_code(end)
+    if end is not None and flags & DISPLAY:
+        hook = sys.displayhook
+        if hook is genuine_displayhook:
+            if value is not None:
+                builtins._ = None
+                show(value, 1)
+                builtins._ = value
+        else:
+            hook(value)
+    if flags & DISPLAY:
+        show_figures()
+
+
+def show_figures():
+    """What matplotlib drew and did not show, once a cell chose the inline backend (ui/magics-code.h)."""
+    inline = modules.get('hermes_inline')
+    if inline is not None:
+        inline.flush()
+
+
+def run_code(code):
+    global user_trace, user_profile
+    if user_trace is not None or user_profile is not None:
+        trace, profile, user_trace, user_profile = user_trace, user_profile, None, None
+        setprofile(profile); settrace(trace)
+    value = eval(code, space)
+    if code.co_flags & COROUTINE:
+        value = run_coroutine(value)
+    if gettrace() is not None: user_trace = gettrace(); settrace(None)
+    if getprofile() is not None: user_profile = getprofile(); setprofile(None)
+    return value
+
+
+def run_coroutine(coroutine):
+    """On the session's own loop. An interrupt cancels the task, and lets it clean up."""
+    global loop
+    import asyncio
+    if loop is None or loop.is_closed():
+        loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    task = loop.create_task(coroutine)
+    try:
+        return loop.run_until_complete(task)
+    except BaseException:
+        if not task.done():
+            task.cancel()
+            try:
+                loop.run_until_complete(task)
+            except BaseException:
+                pass
+        raise
+    finally:
+        task = None
+
+
+def ends_with_semicolon(source, node):
+    """A semicolon after the last expression keeps its value from being shown, as in notebooks."""
+    lines = split_lines(source)
+    rest = lines[node.end_lineno - 1].encode('utf-8', 'replace')[node.end_col_offset:]
+    return rest.lstrip(b' \t\f)').startswith(b';')
+
+
+def start_displays():
+    global displaying
+    displaying = True
+    if 'display' not in vars(builtins):
+        display.__module__ = 'builtins'
+        builtins.display = display
+
+
+def end_displays():
+    """Before the reply: a thread may be in the middle of a display."""
+    global displaying
+    with display_lock:
+        displaying = False
+
+
+def display(*objects, raw=False, **ignored):
+    """Show objects in the richest form that the screen has: display(obj, ...). raw=True takes {mime type: data}."""
+    for value in objects:
+        show(value, 0, raw)
+
+
+def show(value, flags, raw=False):
+    bundle = value if raw else rich_forms(value)
+    fields, size = [], 0
+    for mime in bundle:
+        data = to_data(mime, bundle[mime])
+        if data is not None and size + len(data) + len(mime) > DISPLAY_LIMIT:
+            data = to_bytes(bundle[mime]) if mime == 'text/plain' else None
+        if data is None:
+            continue
+        size += len(data) + len(mime) + 16
+        fields += mime.encode('utf-8', 'replace'), data
+    flush_streams()
+    if forked or not displaying or not post(b'D', flags, job[FRAME][8:16], pack(fields)):
+        sys.stdout.write('%s\n' % (bundle.get('text/plain', ''),))
+
+
+METHODS = (('_repr_html_', 'text/html'), ('_repr_markdown_', 'text/markdown'), ('_repr_svg_', 'image/svg+xml'),
+           ('_repr_png_', 'image/png'), ('_repr_jpeg_', 'image/jpeg'), ('_repr_latex_', 'text/latex'),
+           ('_repr_json_', 'application/json'))
+
+
+def rich_forms(value):
+    """The MIME bundle of a value. What its own methods raise costs that form only."""
+    bundle = {'text/plain': repr(value)}
+    if isinstance_safe(value, type):
+        return bundle
+    try:
+        if getattr(value, '_no_such_method_should_exist_', None) is not None:
+            return bundle       # an object that has every attribute
+    except Exception:
+        pass
+    try:
+        method = getattr(value, '_repr_mimebundle_', None)
+        if method is not None:
+            more_forms = method(include=None, exclude=None)
+            if type(more_forms) is tuple:
+                more_forms = more_forms[0]
+            bundle.update(more_forms or {})
+    except Exception:
+        pass
+    for name, mime in METHODS:
+        if mime in bundle:
+            continue
+        try:
+            method = getattr(value, name, None)
+            data = method() if method is not None else None
+            if type(data) is tuple:
+                data = data[0]
+            if data is not None:
+                bundle[mime] = data
+        except Exception:
+            pass
+    return bundle
+
+
+def to_data(mime, data):
+    """Bytes for the wire, or None for what can't be sent."""
+    try:
+        if isinstance_safe(data, bytes):
+            return bytes(data)
+        if type(data) is bytearray or type(data) is memoryview:
+            return bytes(data)
+        binary = mime.startswith(('image/', 'audio/', 'video/', 'application/pdf')) and mime != 'image/svg+xml'
+        if isinstance_safe(data, str):
+            if binary:
+                return private_module('binascii').a2b_base64(data)
+            return utf8(data)
+        if binary:
+            return None
+        if mime.startswith('text/'):
+            return utf8(str(data))
+        return private_module('json').dumps(data).encode()
+    except Exception:
+        return None
+
+
 # ---- multiprocessing with the start method spawn or forkserver ------------------------------------
 #
-# A child of these methods makes __main__ anew from the file that __file__ names. A session has no such file, so what its
-# cells define would be unknown to the child. It gets a file that holds, as code, of every cell that ran: imports,
+# A child of these methods makes __main__ anew from the file that __file__ names. A session has no such file, so what
+# its cells define would be unknown to the child. It gets a file that holds, as code, of every cell that ran: imports,
 # functions, classes, and assignments of plain values (no calls). The file is in memory (memfd), of mode 0600 for what
-# /proc shows of it, and goes with the kernel. Where there is no memfd nothing is done; multiprocessing then reports that it
-# can't get the attribute.
+# /proc shows of it, and goes with the kernel. Where there is no memfd nothing is done; multiprocessing then reports
+# that it can't get the attribute.
 
 spawn_files = []            # descriptors, newest last
 spawn_content = b''
@@ -1189,9 +1371,9 @@ def free_number():
 
 
 DEFINITIONS = 'Import', 'ImportFrom', 'FunctionDef', 'AsyncFunctionDef', 'ClassDef', 'TypeAlias'
-PLAIN = ('Constant', 'Tuple', 'List', 'Set', 'Dict', 'UnaryOp', 'BinOp', 'Name', 'Attribute', 'Load', 'Store', 'USub', 'UAdd',
-         'Not', 'Invert', 'Add', 'Sub', 'Mult', 'Div', 'Mod', 'Pow', 'FloorDiv', 'LShift', 'RShift', 'BitOr', 'BitAnd',
-         'Subscript', 'Index', 'Slice', 'Lambda')
+PLAIN = ('Constant', 'Tuple', 'List', 'Set', 'Dict', 'UnaryOp', 'BinOp', 'Name', 'Attribute', 'Load', 'Store', 'USub',
+         'UAdd', 'Not', 'Invert', 'Add', 'Sub', 'Mult', 'Div', 'Mod', 'Pow', 'FloorDiv', 'LShift', 'RShift', 'BitOr',
+         'BitAnd', 'Subscript', 'Index', 'Slice', 'Lambda')
 
 
 def is_definition(node):
@@ -1257,17 +1439,15 @@ def user_part(traceback):
 
 def standard_text(error):
     kind = type(error)
-    start = user_part(BaseException.__traceback__.__get__(error))
+    start = user_part(traceback_of(error))
     if not cell_compiled and start is None:
         repair_syntax_error(error)
-        if python < (3, 12) and kind in (SyntaxError, IndentationError, TabError) and error.__context__ is None:
-            return Catcher().show(error, None)
     try:
         lines.clear()
         tool = private_module('traceback')
         shown = tool.TracebackException(kind, error, start)
-        if (3, 10) <= python <= (3, 11):
-            add_suggestions(shown, error, 0)
+        if python < (3, 13):
+            correct(shown, error, 0)
         text = ''.join(shown.format())
     finally:
         lines.clear()
@@ -1295,21 +1475,24 @@ def repair_syntax_error(error):
             error.text = line
 
 
-def add_suggestions(shown, error, depth):
-    """In 3.10 and 3.11 only the interpreter's own printing knows "Did you mean"."""
+def correct(shown, error, depth):
+    """Before 3.13 the interpreter prints an uncaught exception itself, not quite as the traceback module does: it has
+    "Did you mean", other names of modules, tabs and carets. So it is asked for what stands below the frames."""
     seen = 0
     while shown is not None and error is not None and seen < 100:
         seen += 1
-        if isinstance_safe(error, NameError) or isinstance_safe(error, AttributeError):
-            shown._str += suggestion(error)
         members = getattr(shown, 'exceptions', None)
-        if members and depth < 10:
+        if members is None:
+            text = last_lines(error)
+            if text is not None:
+                shown.format_exception_only = (text,).__iter__
+        elif depth < 10:
             for one, other in zip(members, BaseExceptionGroup.exceptions.__get__(error)):
-                add_suggestions(one, other, depth + 1)
+                correct(one, other, depth + 1)
         if shown.__cause__ is not None:
-            shown, error = shown.__cause__, BaseException.__cause__.__get__(error)
+            shown, error = shown.__cause__, cause_of(error)
         else:
-            shown, error = shown.__context__, BaseException.__context__.__get__(error)
+            shown, error = shown.__context__, context_of(error)
 
 
 class Catcher:
@@ -1340,32 +1523,36 @@ class Catcher:
         return ''.join(self.parts)
 
 
-def suggestion(error):
-    get = BaseException.__traceback__.__get__, BaseException.__cause__.__get__, BaseException.__context__.__get__
-    kept = [getter(error) for getter in get]
-    suppress = BaseException.__suppress_context__.__get__(error)
-    last = kept[0]
+def last_lines(error):
+    """What the interpreter prints below the frames, or None."""
+    traceback, cause, context, suppress = traceback_of(error), cause_of(error), context_of(error), suppress_of(error)
+    last = traceback
     while last is not None and last.tb_next is not None:
         last = last.tb_next
     try:
-        BaseException.__traceback__.__set__(error, last)
         BaseException.__cause__.__set__(error, None)
         BaseException.__context__.__set__(error, None)
-        text = Catcher().show(error, last).rstrip('\n')
+        BaseException.__traceback__.__set__(error, None)
+        text = Catcher().show(error, None)
+        if python >= (3, 10) and isinstance_safe(error, NameError) and last is not None:
+            BaseException.__traceback__.__set__(error, last)    # the names are looked for in the frame
+            again = Catcher().show(error, last)
+            if again.startswith('Traceback '):
+                at = again.rfind('\n' + text[:-1])
+                text = again[at + 1:] if at >= 0 else text
     finally:
-        BaseException.__traceback__.__set__(error, kept[0])
-        BaseException.__cause__.__set__(error, kept[1])
-        BaseException.__context__.__set__(error, kept[2])
+        BaseException.__traceback__.__set__(error, traceback)
+        BaseException.__cause__.__set__(error, cause)
+        BaseException.__context__.__set__(error, context)
         BaseException.__suppress_context__.__set__(error, suppress)
-        kept = last = None
-    at = text.rfind('. Did you mean: ')
-    return text[at:] if at >= 0 and '\n' not in text[at:] else ''
+        last = traceback = cause = context = error = None
+    return text if text.endswith('\n') and text.strip() and not text.startswith('Traceback ') else None
 
 
 def plain_text(error):
     """For what the standard library's formatter can't do. Runs none of the exception's code but __str__."""
     parts = ['Traceback (most recent call last):\n']
-    start = user_part(BaseException.__traceback__.__get__(error))
+    start = user_part(traceback_of(error))
     entries = []
     while start is not None:
         entries.append((start.tb_frame.f_code.co_filename, start.tb_lineno, start.tb_frame.f_code.co_name))
@@ -1662,6 +1849,3 @@ def variables():
             break
         fields += pair
     return pack(fields)
-
-
-own_pid = getpid()

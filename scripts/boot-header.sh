@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# usage: boot-header.sh BOOT.PY - writes a C header to stdout whose HR_BOOT_SOURCE is the program's text
+# usage: boot-header.sh BOOT.PY [MACRO] - writes a C header to stdout whose MACRO (HR_BOOT_SOURCE) is the program's text
 # without comment lines and blank lines. A text with triple quotes is refused: a line inside one could look
 # like a comment.
 set -eu
-[ $# -eq 1 ] || { echo "usage: boot-header.sh BOOT.PY" >&2; exit 2; }
-LC_ALL=C exec "${AWK:-awk}" '
+[ $# -eq 1 ] || [ $# -eq 2 ] || { echo "usage: boot-header.sh BOOT.PY [MACRO]" >&2; exit 2; }
+LC_ALL=C exec "${AWK:-awk}" -v macro="${2:-HR_BOOT_SOURCE}" '
     BEGIN {
-        print "/* Made from runner/boot.py by scripts/boot-header.sh; do not edit. */"
-        print "#ifndef HR_BOOT_SOURCE_H"
-        print "#define HR_BOOT_SOURCE_H"
+        print "/* Made from a file of runner/ by scripts/boot-header.sh; do not edit. */"
+        print "#ifndef " macro "_H"
+        print "#define " macro "_H"
         print ""
-        printf "#define HR_BOOT_SOURCE"
+        printf "#define %s", macro
     }
     /"""|\047\047\047/ {
         print FILENAME ":" FNR ": triple quotes" | "cat >&2"

@@ -52,9 +52,10 @@ tree "fuzzers: build" "$top/build-fuzz" CC=clang --enable-fuzzing --enable-asan 
         name=${fuzzer##*/fuzz_}
         mkdir -p "$top/build-fuzz/new/$name"
         dictionary=$top/tests/fuzz/$name.dict
-        [ -e "$dictionary" ] || dictionary=/dev/null
-        step "fuzz $name: corpus and 60 s" "$fuzzer" -dict="$dictionary" -max_total_time=60 -timeout=10 -rss_limit_mb=2048 \
-            -artifact_prefix="$logs/" "$top/build-fuzz/new/$name" "$top/tests/fuzz/corpus/$name" || :
+        [ -e "$dictionary" ] || dictionary=
+        step "fuzz $name: corpus and 60 s" "$fuzzer" ${dictionary:+"-dict=$dictionary"} \
+            -max_total_time=60 -timeout=10 -rss_limit_mb=2048 -artifact_prefix="$logs/" \
+            "$top/build-fuzz/new/$name" "$top/tests/fuzz/corpus/$name" || :
     done
     step "fuzzers: there are some" test $found -gt 0 || :
 } || :

@@ -22,8 +22,8 @@ command -v debootstrap >/dev/null || { echo "needs debootstrap" >&2; exit 2; }
 root=${root:-$(mktemp -d)/root}
 
 unmount() {
-    for place in dev/shm dev/pts dev sys proc; do
-        ! mountpoint -q "$root/$place" || umount "$root/$place"
+    for place in /dev/shm /dev/pts /dev /proc ''; do
+        ! mountpoint -q "$root$place" || umount "$root$place"
     done
 }
 leave() {
@@ -42,6 +42,8 @@ if [ ! -x "$root/usr/bin/git" ]; then
         { tail "$root.log"; exit 1; }
 fi
 cp /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || :
+# A root that is a mount, as everywhere but in a bare chroot: unshare(1) wants it.
+mount --bind "$root" "$root"
 mkdir -p "$root/dev/pts" "$root/dev/shm"
 mount -t proc proc "$root/proc"
 mount -t tmpfs -o mode=755 tmpfs "$root/dev"

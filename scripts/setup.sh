@@ -23,7 +23,13 @@ want_for_build() {
     want libtool command -v libtoolize
     want pkg-config command -v pkg-config
     want libcjson-dev pkg-config --exists libcjson
+    want libpcre2-dev pkg-config --exists libpcre2-8
     want python3 command -v python3
+}
+
+# For the test with the official MCP client: large packages, so only where nothing of the kind is there.
+want_node() {
+    command -v node >/dev/null 2>&1 || missing="$missing nodejs npm"
 }
 
 # What install_missing cannot find out by itself: the packages have Debian's names.

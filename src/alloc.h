@@ -2,8 +2,8 @@
 /*
  * Allocation for the whole library. Failure is always returned to the caller.
  *
- * In a build with --enable-fault-injection the n-th fallible operation of a kind can be made to fail (tests only);
- * otherwise HR_FAULT() is the constant false.
+ * In a build with --enable-fault-injection the n-th fallible operation of a kind can be made to
+ * fail (tests only); otherwise HR_FAULT() is the constant false.
  */
 #ifndef HR_ALLOC_H
 #define HR_ALLOC_H
@@ -14,8 +14,8 @@
 void *hr_malloc(size_t size);
 void *hr_calloc(size_t count, size_t size);
 void *hr_realloc(void *pointer, size_t size);
-char *hr_strdup(const char *text);               /* NULL stays NULL */
-char *hr_memdup(const void *data, size_t size);  /* with a closing NUL */
+char *hr_strdup(const char *text);              /* NULL stays NULL */
+char *hr_memdup(const void *data, size_t size); /* with a closing NUL */
 char *hr_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void hr_free(void *pointer);
 
@@ -34,7 +34,10 @@ enum hr_fault {
 #ifdef HERMES_FAULT_INJECTION
 #define HR_FAULT(kind) hr_fault_hit(kind)
 bool hr_fault_hit(enum hr_fault kind);
-/* Let the n-th (from 1) operation of this kind fail, and only it; 0 switches off. Resets the counter. */
+/*
+ * Let the n-th (from 1) operation of this kind fail, and only it; 0 switches off. Resets the
+ * counter.
+ */
 __attribute__((visibility("default"))) void hermes_fault_set(int kind, unsigned long n);
 __attribute__((visibility("default"))) unsigned long hermes_fault_count(int kind);
 #else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One cell from submission to result. Puts endings into words; knows nothing of processes and frames.
+ * One cell from submission to result. Puts endings into words; knows nothing of processes and
+ * frames.
  */
 #include "config.h"
 
@@ -8,7 +9,10 @@
 #include <string.h>
 
 #include "alloc.h"
-#include "kernel.h"
+#include "authority.h"
+#include "hint.h"
+#include "redact.h"
+#include "tools.h"
 
 enum { TRACEBACK_LIMIT = 20000 };
 
@@ -27,7 +31,8 @@ static bool copy_texts(struct hr_cell *cell, const struct hermes_cell *request)
     if (request->file_name && !(cell->file_name = hr_strdup(request->file_name)))
         return false;
     if (request->whole_source) {
-        cell->whole_source_size = request->whole_source_size ? request->whole_source_size : strlen(request->whole_source);
+        cell->whole_source_size =
+            request->whole_source_size ? request->whole_source_size : strlen(request->whole_source);
         cell->whole_source = hr_memdup(request->whole_source, cell->whole_source_size);
         if (!cell->whole_source)
             return false;
@@ -42,7 +47,27 @@ static int64_t cell_timeout(const struct hermes_engine *engine, const struct her
     return request->timeout_ms ? request->timeout_ms : engine->options.timeout_ms;
 }
 
-int hr_cell_new(struct hermes_engine *engine, const struct hermes_cell *request, struct hr_spec *spec, struct hr_cell **ret)
+static struct hermes_authority *make_authority(const struct hermes_engine *engine,
+                                               const struct hermes_cell *request)
+{
+    struct hermes_authority_options options = HERMES_AUTHORITY_OPTIONS_INIT;
+    struct hermes_authority *authority;
+
+    options.session = request->session ? request->session : request->task_id;
+    options.task_id = request->task_id;
+    options.child_id = request->child_id;
+    options.tools = request->tools ? request->tools : hr_tool_names;
+    options.handler = request->tool_handler;
+    options.context = request->tool_context;
+    authority = hermes_authority_new(&options);
+    if (authority)
+        hr_authority_limit(authority, request->max_tool_calls ? request->max_tool_calls
+                                                              : engine->options.max_tool_calls);
+    return authority;
+}
+
+int hr_cell_new(struct hermes_engine *engine, const struct hermes_cell *request,
+                struct hr_spec *spec, struct hr_cell **ret)
 {
     struct hr_cell *cell = hr_calloc(1, sizeof *cell);
 
@@ -50,13 +75,17 @@ int hr_cell_new(struct hermes_engine *engine, const struct hermes_cell *request,
         return HERMES_ENOMEM;
     hr_list_init(&cell->link);
     hr_list_init(&cell->all);
+    hr_list_init(&cell->pending_calls);
     cell->engine = engine;
     cell->code_size = request->code_size ? request->code_size : strlen(request->code);
     cell->first_line = request->first_line ? request->first_line : 1;
     cell->flags = request->flags;
     cell->timeout_ms = cell_timeout(engine, request);
     cell->result = result_new();
-    if (!copy_texts(cell, request) || !cell->result) {
+    if (hr_tools_wanted(spec))
+        cell->authority = make_authority(engine, request);
+    if (!copy_texts(cell, request) || !cell->result ||
+        (hr_tools_wanted(spec) && !cell->authority)) {
         hr_cell_free(cell);
         return HERMES_ENOMEM;
     }
@@ -94,26 +123,46 @@ void hr_cell_free(struct hr_cell *cell)
     if (cell->done)
         hermes_event_free(&cell->done->public);
     drop_sources(cell);
+    hermes_authority_unref(cell->authority);
     hr_free(cell->file_name);
+    hr_free(cell->spill_directory);
     hr_free(cell->reason);
     hr_free(cell);
 }
 
 /* ---- output ----------------------------------------------------------------------------- */
 
+/* The directory is the cell's own copy: the option may change while the cell runs. */
+static const char *spill_directory(struct hr_cell *cell)
+{
+    const char *option = cell->engine->options.spill_directory;
+
+    if (!cell->spill_directory)
+        cell->spill_directory = *option ? hr_strdup(option) : hr_spill_default_directory();
+    return cell->spill_directory;
+}
+
+static bool redacts(const struct hr_cell *cell)
+{
+    return cell->engine->options.redact && !(cell->flags & HERMES_CELL_NO_REDACT);
+}
+
 static struct hr_collector *stream_collector(struct hr_cell *cell, int stream)
 {
     struct hr_collector **slot = &cell->streams[stream - 1];
     const struct hr_options *options = &cell->engine->options;
-    bool spill = options->spill && stream == 1 && !(cell->flags & HERMES_CELL_NO_SPILL);
     struct hr_collector_options limits = {
         .limit_bytes = (size_t)(stream == 1 ? options->stdout_limit : options->stderr_limit),
-        .spill_limit_bytes = spill ? (uint64_t)options->spill_limit : 0,
-        .spill_directory = options->spill_directory,
+        .redact = redacts(cell),
     };
 
-    if (!*slot)
-        *slot = hr_collector_new(&limits);
+    if (*slot)
+        return *slot;
+    if (options->spill && stream == 1 && !(cell->flags & HERMES_CELL_NO_SPILL)) {
+        limits.spill_limit_bytes = (uint64_t)options->spill_limit;
+        limits.spill_directory = spill_directory(cell);
+    }
+    *slot = hr_collector_new(&limits);
     return *slot;
 }
 
@@ -123,6 +172,8 @@ void hr_cell_output(struct hr_cell *cell, int stream, const char *data, size_t s
 
     if (collector)
         hr_collector_feed(collector, data, size);
+    else
+        cell->output_lost = true;
     if (cell->events) {
         struct hr_event *event = hr_event_new(HERMES_EVENT_OUTPUT, data, size);
 
@@ -149,12 +200,14 @@ static void count_stream(struct hermes_result *result, const struct hr_collected
     result->bytes_total += got->bytes_total;
     result->bytes_captured += got->bytes_captured;
     result->bytes_omitted += got->bytes_omitted;
+    result->redactions += got->redactions;
 }
 
-/* The traceback, cleaned and bounded as a stream is. */
-static bool bound_traceback(const struct hr_ending *ending, struct hr_collected *ret)
+/* The traceback, cleaned, redacted and bounded as a stream is. */
+static bool bound_traceback(const struct hr_cell *cell, const struct hr_ending *ending,
+                            struct hr_collected *ret)
 {
-    struct hr_collector_options limits = {.limit_bytes = TRACEBACK_LIMIT};
+    struct hr_collector_options limits = {.limit_bytes = TRACEBACK_LIMIT, .redact = redacts(cell)};
     struct hr_collector *collector;
     bool done;
 
@@ -170,8 +223,8 @@ static bool bound_traceback(const struct hr_ending *ending, struct hr_collected 
     return done;
 }
 
-static void compose_output(struct hr_buf *out, const struct hr_collected streams[2], const struct hr_collected *traceback,
-                           const char *notice)
+static void compose_output(struct hr_buf *out, const struct hr_collected streams[2],
+                           const struct hr_collected *traceback, const char *notice)
 {
     hr_buf_add(out, streams[0].text, streams[0].size);
     if (streams[1].size || traceback->size) {
@@ -191,16 +244,36 @@ static void compose_output(struct hr_buf *out, const struct hr_collected streams
     }
 }
 
-static void compose_error(struct hr_buf *error, const struct hr_ending *ending, const struct hr_collected *traceback)
+static void compose_error(struct hr_cell *cell, struct hr_buf *error,
+                          const struct hr_ending *ending, const struct hr_collected *traceback)
 {
-    if (ending->message)
+    if (ending->message && !redacts(cell))
         hr_buf_add_text(error, ending->message);
+    else if (ending->message) /* it may quote what a process wrote */
+        hr_redact_text(ending->message, strlen(ending->message), error,
+                       &cell->result->public.redactions);
     if (traceback->size) {
         add_line_end(error);
         hr_buf_add(error, traceback->text, traceback->size);
     }
 }
 
+static bool redact_collected(struct hr_collected *got)
+{
+    struct hr_buf text;
+
+    hr_buf_init(&text, 0);
+    if (!hr_redact_text(got->text, got->size, &text, &got->redactions)) {
+        hr_buf_done(&text);
+        return false;
+    }
+    hr_free(got->text);
+    got->size = text.size;
+    got->text = hr_buf_take(&text);
+    return got->text != NULL;
+}
+
+/* It was collected for no cell, so the one that shows it decides whether it is redacted. */
 static void take_background(struct hr_cell *cell, struct hr_result *result)
 {
     struct hr_kernel *kernel = cell->kernel;
@@ -209,21 +282,25 @@ static void take_background(struct hr_cell *cell, struct hr_result *result)
     if (!kernel || !kernel->background)
         return;
     if (hr_collector_finish(kernel->background, &got)) {
-        result->background = got.text;
-        result->public.background_output = got.text;
-        result->public.background_output_size = got.size;
-        got.text = NULL;
+        if (!redacts(cell) || redact_collected(&got)) {
+            result->background = got.text;
+            result->public.background_output = got.text;
+            result->public.background_output_size = got.size;
+            result->public.redactions += got.redactions;
+            got.text = NULL;
+        }
         hr_collected_done(&got);
     }
     hr_collector_free(kernel->background);
     kernel->background = NULL;
 }
 
-static void fill_texts(struct hr_cell *cell, struct hr_result *result, const struct hr_ending *ending)
+static void fill_texts(struct hr_cell *cell, struct hr_result *result,
+                       const struct hr_ending *ending)
 {
     struct hr_collected streams[2] = {{0}, {0}}, traceback;
     struct hr_buf output, error;
-    bool complete = bound_traceback(ending, &traceback);
+    bool complete = bound_traceback(cell, ending, &traceback) && !cell->output_lost;
 
     hr_buf_init(&output, 0);
     hr_buf_init(&error, 0);
@@ -236,22 +313,28 @@ static void fill_texts(struct hr_cell *cell, struct hr_result *result, const str
         cell->streams[i] = NULL;
     }
     compose_output(&output, streams, &traceback, ending->notice);
-    compose_error(&error, ending, &traceback);
+    compose_error(cell, &error, ending, &traceback);
+    if (ending->outcome == HERMES_ERROR && traceback.size)
+        result->public.hint = result->hint =
+            hr_hint(traceback.text, traceback.size, cell->spec->tools);
+    result->public.redactions += traceback.redactions;
     complete &= !output.failed && !error.failed;
     result->public.output_size = output.size;
     result->public.output = result->output = hr_buf_take(&output);
     if (ending->outcome != HERMES_SUCCESS) {
         result->public.error_size = error.size;
         result->public.error = result->error = hr_buf_take(&error);
-        if (!result->error) { /* an error is never without a word */
+        if (!result->error ||
+            (!result->public.error_size && !complete)) { /* an error is never without a word */
             result->public.error = "out of memory while the error was reported";
             result->public.error_size = strlen(result->public.error);
         }
     }
-    if (streams[0].truncated)
-        result->public.warning = result->warning = hr_collected_warning(&streams[0]);
-    if (!complete && !result->public.warning)
+    if (!complete)
         result->public.warning = "out of memory: parts of the output are missing";
+    else if (streams[0].truncated &&
+             !(result->public.warning = result->warning = hr_collected_warning(&streams[0])))
+        result->public.warning = "execute_code stdout was truncated";
     result->public.spill_path = result->spill_path = streams[0].spill_path;
     streams[0].spill_path = NULL;
     if (!result->public.output) {
@@ -265,7 +348,8 @@ static void fill_texts(struct hr_cell *cell, struct hr_result *result, const str
     hr_collected_done(&traceback);
 }
 
-static void fill_kernel(struct hr_cell *cell, struct hermes_result *result, const struct hr_ending *ending)
+static void fill_kernel(struct hr_cell *cell, struct hermes_result *result,
+                        const struct hr_ending *ending)
 {
     const struct hr_kernel *kernel = cell->kernel;
 
@@ -303,6 +387,9 @@ void hr_cell_settle(struct hr_cell *cell, const struct hr_ending *ending)
     struct hr_result *result = cell->result;
     struct hr_event *done = cell->done;
 
+    hr_tools_cell_settled(cell);
+    if (cell->authority)
+        result->public.tool_calls = hermes_authority_calls(cell->authority);
     result->public.cell = cell->id;
     result->public.outcome = ending->outcome;
     result->public.exit_code = ending->exit_code;
@@ -340,11 +427,24 @@ void hr_cell_not_run(struct hr_cell *cell, const char *why)
 void hr_cell_start_failed(struct hr_cell *cell, const char *why)
 {
     struct hr_buf message;
-    struct hr_ending ending = {.outcome = HERMES_ERROR, .exit_code = 1, .ended = true, .start_failed = true, .state_lost = true};
+    struct hr_ending ending = {.outcome = HERMES_ERROR,
+                               .exit_code = 1,
+                               .ended = true,
+                               .start_failed = true,
+                               .state_lost = true};
 
     hr_buf_init(&message, 0);
     hr_buf_printf(&message, "The session kernel could not start: %s", why);
     ending.message = message.failed ? "The session kernel could not start." : message.data;
     hr_cell_settle(cell, &ending);
     hr_buf_done(&message);
+}
+
+void hr_cell_refuse(struct hr_cell *cell, const char *why)
+{
+    struct hr_ending ending = {.outcome = HERMES_ERROR,
+                               .exit_code = 1,
+                               .message = *why ? why : "The cell was refused by the host."};
+
+    hr_cell_settle(cell, &ending);
 }

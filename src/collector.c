@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "redact.h"
 #include "spill.h"
 
 #define PIECE ((size_t)16 << 10) /* raw bytes that are cleaned at a time */
@@ -22,8 +23,9 @@
 struct hr_collector {
     struct hr_collector_options options;
     struct hr_cleaner cleaner;
-    struct hr_buf cleaned; /* of one piece */
-    char *data;            /* one byte more than capacity, for a NUL */
+    struct hr_redactor redactor;
+    struct hr_buf cleaned, redacted; /* of one piece */
+    char *data;                      /* one byte more than capacity, for a NUL */
     size_t limit, capacity, size;
     size_t head, ring_start;
     bool wrapped;    /* more came than limit */
@@ -45,7 +47,9 @@ struct hr_collector *hr_collector_new(const struct hr_collector_options *options
     if (collector->limit > SIZE_MAX / 4)
         collector->limit = SIZE_MAX / 4;
     hr_cleaner_init(&collector->cleaner);
+    hr_redactor_init(&collector->redactor);
     hr_buf_init(&collector->cleaned, 0);
+    hr_buf_init(&collector->redacted, 0);
     hr_spill_init(&collector->spill);
     return collector;
 }
@@ -58,6 +62,8 @@ void hr_collector_free(struct hr_collector *collector)
         hr_spill_discard(&collector->spill);
     hr_spill_done(&collector->spill);
     hr_buf_done(&collector->cleaned);
+    hr_buf_done(&collector->redacted);
+    hr_redactor_done(&collector->redactor);
     hr_cleaner_done(&collector->cleaner);
     hr_free(collector->data);
     hr_free(collector);
@@ -167,6 +173,22 @@ static void add(struct hr_collector *collector, const char *text, size_t size)
     }
 }
 
+/* Take what the cleaner gave; last: nothing follows. */
+static void add_cleaned(struct hr_collector *collector, bool last)
+{
+    const struct hr_buf *cleaned = &collector->cleaned;
+
+    if (collector->options.redact) {
+        hr_buf_clear(&collector->redacted);
+        if (!hr_redactor_feed(&collector->redactor, cleaned->data, cleaned->size,
+                              &collector->redacted) ||
+            (last && !hr_redactor_finish(&collector->redactor, &collector->redacted)))
+            collector->lost = true;
+        cleaned = &collector->redacted;
+    }
+    add(collector, cleaned->data, cleaned->size);
+}
+
 void hr_collector_feed(struct hr_collector *collector, const char *data, size_t size)
 {
     collector->bytes_total += size;
@@ -176,7 +198,7 @@ void hr_collector_feed(struct hr_collector *collector, const char *data, size_t 
         hr_buf_clear(&collector->cleaned);
         if (!hr_cleaner_feed(&collector->cleaner, data, n, &collector->cleaned))
             collector->lost = true;
-        add(collector, collector->cleaned.data, collector->cleaned.size);
+        add_cleaned(collector, false);
         data += n;
         size -= n;
     }
@@ -270,11 +292,12 @@ bool hr_collector_finish(struct hr_collector *collector, struct hr_collected *re
         hr_buf_clear(&collector->cleaned);
         if (!hr_cleaner_finish(&collector->cleaner, &collector->cleaned))
             collector->lost = true;
-        add(collector, collector->cleaned.data, collector->cleaned.size);
+        add_cleaned(collector, true);
         collector->finished = true;
     }
     hr_spill_close(&collector->spill);
     ret->bytes_total = collector->bytes_total;
+    ret->redactions = collector->redactor.count;
     ok = collector->wrapped || collector->lost ? join(collector, ret) : hand_over(collector, ret);
     if (ok && collector->spill.path) {
         ret->spill_path = hr_strdup(collector->spill.path);

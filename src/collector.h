@@ -2,6 +2,7 @@
 /*
  * What a cell wrote to one stream, bounded while it streams: cleaned text's head and tail in
  * memory, true totals, and the full cleaned text in a private spill file once the limit is passed.
+ * If asked for, the text is redacted before anything else is done with it.
  * Memory: at most the limit and a little, allocated as needed. Knows nothing of kernels; does no
  * locking.
  */
@@ -15,6 +16,7 @@ struct hr_collector_options {
     size_t limit_bytes;          /* of text in memory: 40 % head, 60 % tail; at least 16 */
     uint64_t spill_limit_bytes;  /* 0: no spill */
     const char *spill_directory; /* NULL or "": no spill; borrowed; made (0700) when needed */
+    bool redact;                 /* secrets become marks, in the spill file too (redact.h) */
 };
 
 struct hr_collector; /* opaque */
@@ -33,9 +35,9 @@ void hr_collector_free(struct hr_collector *collector);
 void hr_collector_feed(struct hr_collector *collector, const char *data, size_t size);
 
 /*
- * total counts raw bytes, captured bytes of cleaned text without the notice: they are equal when
- * nothing was cut or cleaned away. omitted is total - captured when truncated, else 0; where repair
- * made the text longer than the raw bytes it is what is missing of the text.
+ * total counts raw bytes, captured bytes of text without the notice: they are equal when nothing
+ * was cut, cleaned away or redacted. omitted is total - captured when truncated, else 0; where
+ * repair made the text longer than the raw bytes it is what is missing of the text.
  */
 struct hr_collected {
     char *text; /* owned; head, notice, tail; a closing NUL behind size */
@@ -45,6 +47,7 @@ struct hr_collected {
     char *spill_path;    /* owned, absolute, or NULL */
     uint64_t spill_size; /* bytes of text in it */
     bool spill_capped;   /* it does not hold everything */
+    uint64_t redactions; /* secrets that became marks, also in what was omitted */
 };
 
 /*

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks, and who runs the loop. One mutex guards everything inside an engine; it is free only while somebody sleeps in the loop.
+ * Locks, and who runs the loop. One mutex guards everything inside an engine; it is free only while
+ * somebody sleeps in the loop.
  *
  * One thread at a time drives. A caller that waits (hermes_execute, hermes_next_event ...) drives
- * itself if nobody else does, so that a cell costs no switch between threads. The engine's own thread drives when no caller has done so
- * for a moment; it gives way to a caller at once. A driver that leaves hands over to a waiting caller, if there is one.
+ * itself if nobody else does, so that a cell costs no switch between threads. The engine's own
+ * thread drives when no caller has done so for a moment; it gives way to a caller at once. A driver
+ * that leaves hands over to a waiting caller, if there is one.
  *
  * Lock order: lock; memo_lock is taken alone.
  */
@@ -14,7 +16,7 @@
 
 #include "engine-private.h"
 
-enum { STANDBY_NS = 10000000 };
+enum { STANDBY_FIRST_NS = 10000000, STANDBY_LAST_NS = 320000000 };
 
 struct waiter {
     struct hr_link link;
@@ -62,14 +64,14 @@ static void step(struct hermes_engine *engine, int64_t due_ns)
     hr_loop_step(engine->loop, due_ns);
     if (engine->trash) {
         engine->trash = false;
-        HR_LIST_EACH(link, &engine->kernels) {
+        HR_LIST_EACH (link, &engine->kernels) {
             struct hr_kernel *kernel = HR_CONTAINER(link, struct hr_kernel, link);
 
             if (kernel->state == HERMES_KERNEL_DEAD)
                 hr_kernel_free(kernel);
         }
     }
-    HR_LIST_EACH(link, &engine->waiters) {
+    HR_LIST_EACH (link, &engine->waiters) {
         struct waiter *waiter = HR_CONTAINER(link, struct waiter, link);
 
         if (waiter->done(engine, waiter->argument))
@@ -101,7 +103,8 @@ static void sleep_as_waiter(struct hermes_engine *engine, struct waiter *self, i
 }
 
 /* Wait, with the lock held, until done() or the time; drive meanwhile where possible. */
-void hr_engine_wait(struct hermes_engine *engine, bool (*done)(struct hermes_engine *, void *), void *argument, int64_t due_ns)
+void hr_engine_wait(struct hermes_engine *engine, bool (*done)(struct hermes_engine *, void *),
+                    void *argument, int64_t due_ns)
 {
     struct waiter self = {.done = done, .argument = argument};
     bool have_condition = false, drove = false;
@@ -124,34 +127,44 @@ void hr_engine_wait(struct hermes_engine *engine, bool (*done)(struct hermes_eng
             sleep_as_waiter(engine, &self, due_ns);
         }
     }
-    if (drove)
-        engine->last_drive_ns = hr_now_ns();
+    engine->drives += drove;
     if (!engine->driving)
         hand_over(engine);
     if (have_condition)
         pthread_cond_destroy(&self.wake);
 }
 
-/* The engine's own thread: drives whenever no caller does, after a moment. */
+/*
+ * The engine's own thread. It drives when callers have left the loop alone for a while; until then
+ * it looks now and then, ever more seldom: each time it runs it disturbs a caller and a kernel that
+ * share a processor, which is the quickest a cell can be. A caller that drives for long is asked to
+ * tell when it leaves.
+ */
 void *hr_engine_thread(void *argument)
 {
     struct hermes_engine *engine = argument;
-    int64_t due_ns;
+    uint64_t seen = 0;
+    int64_t pause_ns = STANDBY_FIRST_NS;
 
     hr_engine_lock(engine);
     while (!engine->stopping) {
-        due_ns = engine->last_drive_ns + STANDBY_NS;
-        if (engine->driving || engine->callers || !hr_list_empty(&engine->waiters)) {
+        bool quiet = engine->drives == seen,
+             busy = engine->driving || engine->callers || !hr_list_empty(&engine->waiters);
+
+        seen = engine->drives;
+        if (!quiet) {
+            wait_condition(&engine->standby, &engine->lock, hr_now_ns() + pause_ns);
+            pause_ns = pause_ns * 2 < STANDBY_LAST_NS ? pause_ns * 2 : STANDBY_LAST_NS;
+        } else if (busy) {
             engine->thread_waits = true;
             wait_condition(&engine->standby, &engine->lock, HR_NEVER);
             engine->thread_waits = false;
-        } else if (hr_now_ns() < due_ns) {
-            wait_condition(&engine->standby, &engine->lock, due_ns);
         } else {
             engine->driving = engine->thread_driving = true;
             while (!engine->callers && !engine->stopping)
                 step(engine, HR_NEVER);
             engine->thread_driving = false;
+            pause_ns = STANDBY_FIRST_NS;
             hand_over(engine);
         }
     }

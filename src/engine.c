@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of an engine: made, configured, emptied, freed; and the public side of its queue of events.
+ * The life of an engine: made, configured, emptied, freed; and the public side of its queue of
+ * events.
  */
 #include "config.h"
 
@@ -13,6 +14,7 @@
 #include "alloc.h"
 #include "engine-private.h"
 #include "staging.h"
+#include "tools.h"
 
 uint64_t hr_engine_id(struct hermes_engine *engine)
 {
@@ -42,8 +44,7 @@ static void engine_done(struct hermes_engine *engine)
     hr_interp_cache_free(engine->interp);
     hr_options_done(&engine->options);
     hr_free(engine->guard);
-    hr_free(engine->memo.question);
-    hr_free(engine->memo.python);
+    hr_memo_clear(&engine->memo);
     pthread_cond_destroy(&engine->standby);
     pthread_mutex_destroy(&engine->memo_lock);
     pthread_mutex_destroy(&engine->lock);
@@ -57,13 +58,17 @@ int hermes_engine_new(struct hermes_engine **ret_engine, struct hermes_error *er
 
     if (!ret_engine || !engine) {
         hr_free(engine);
-        return hr_error_set(error, ret_engine ? HERMES_ENOMEM : HERMES_EINVAL, 0, ret_engine ? "out of memory" : "no place for the engine");
+        return hr_error_set(error, ret_engine ? HERMES_ENOMEM : HERMES_EINVAL, 0,
+                            ret_engine ? "out of memory" : "no place for the engine");
     }
     hr_list_init(&engine->owners);
     hr_list_init(&engine->kernels);
     hr_list_init(&engine->cells);
     hr_list_init(&engine->events);
     hr_list_init(&engine->waiters);
+    hr_list_init(&engine->tool_peers);
+    hr_list_init(&engine->tool_calls);
+    engine->tool_listener.fd = -1;
     engine->event_fds[0] = engine->event_fds[1] = -1;
     pthread_mutex_init(&engine->lock, NULL);
     pthread_mutex_init(&engine->memo_lock, NULL);
@@ -82,7 +87,8 @@ int hermes_engine_new(struct hermes_engine **ret_engine, struct hermes_error *er
     failed = start_thread(engine);
     if (failed) {
         engine_done(engine);
-        return hr_error_set(error, HERMES_ESYSTEM, failed, "cannot start a thread: %s", strerror(failed));
+        return hr_error_set(error, HERMES_ESYSTEM, failed, "cannot start a thread: %s",
+                            strerror(failed));
     }
     *ret_engine = engine;
     return 0;
@@ -96,7 +102,7 @@ static bool all_gone(struct hermes_engine *engine, void *argument)
 
 static void kill_all(struct hermes_engine *engine)
 {
-    HR_LIST_EACH(link, &engine->kernels) {
+    HR_LIST_EACH (link, &engine->kernels) {
         struct hr_kernel *kernel = HR_CONTAINER(link, struct hr_kernel, link);
 
         hr_kernel_settle_queue(kernel, "the engine is shutting down");
@@ -121,9 +127,9 @@ static void free_lists(struct hermes_engine *engine)
 
     while ((event = hr_event_take(engine)))
         hermes_event_free(event);
-    HR_LIST_EACH(link, &engine->cells)
+    HR_LIST_EACH (link, &engine->cells)
         hr_cell_free(HR_CONTAINER(link, struct hr_cell, all));
-    HR_LIST_EACH(link, &engine->owners) {
+    HR_LIST_EACH (link, &engine->owners) {
         struct hr_owner *owner = HR_CONTAINER(link, struct hr_owner, link);
 
         hr_list_remove(link);
@@ -146,6 +152,9 @@ void hermes_engine_free(struct hermes_engine *engine)
     hr_engine_unlock(engine);
     pthread_join(engine->thread, NULL);
     free_lists(engine);
+    hr_tools_engine_done(engine);
+    for (size_t i = 0; i < HR_DEAD_AUTHORITIES; i++)
+        hermes_authority_unref(engine->dead[i].authority);
     if (engine->event_fds[0] >= 0) {
         close(engine->event_fds[0]);
         close(engine->event_fds[1]);
@@ -163,7 +172,8 @@ static void options_changed(struct hermes_engine *engine)
     engine->guard = NULL;
 }
 
-int hermes_set_option(struct hermes_engine *engine, const char *name, const char *value, struct hermes_error *error)
+int hermes_set_option(struct hermes_engine *engine, const char *name, const char *value,
+                      struct hermes_error *error)
 {
     int status;
 
@@ -184,8 +194,8 @@ int hermes_get_option(struct hermes_engine *engine, const char *name, char **ret
     return status;
 }
 
-int hermes_configure(struct hermes_engine *engine, const char *json, size_t json_size, char **ret_warnings,
-                     struct hermes_error *error)
+int hermes_configure(struct hermes_engine *engine, const char *json, size_t json_size,
+                     char **ret_warnings, struct hermes_error *error)
 {
     int status;
 
@@ -204,7 +214,8 @@ int hermes_event_fd(struct hermes_engine *engine)
 
     hr_engine_lock(engine);
     engine->event_wanted = true;
-    if (engine->event_fds[0] < 0 && pipe2(engine->event_fds, O_CLOEXEC | O_NONBLOCK) == 0 && !hr_list_empty(&engine->events)) {
+    if (engine->event_fds[0] < 0 && pipe2(engine->event_fds, O_CLOEXEC | O_NONBLOCK) == 0 &&
+        !hr_list_empty(&engine->events)) {
         engine->event_signalled = true;
         if (write(engine->event_fds[1], "", 1) != 1)
             engine->event_signalled = false;
@@ -220,7 +231,8 @@ static bool have_event(struct hermes_engine *engine, void *argument)
     return !hr_list_empty(&engine->events) || atomic_load(&engine->wake_asked);
 }
 
-int hermes_next_event(struct hermes_engine *engine, int64_t timeout_ms, struct hermes_event **ret_event)
+int hermes_next_event(struct hermes_engine *engine, int64_t timeout_ms,
+                      struct hermes_event **ret_event)
 {
     int64_t due_ns = timeout_ms < 0 ? HR_NEVER : hr_now_ns() + timeout_ms * 1000000;
 

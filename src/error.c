@@ -13,6 +13,11 @@
 #include "options.h"
 #include "text.h"
 
+const char *hermes_kernel_mode(void)
+{
+    return "session";
+}
+
 const char *hermes_version(void)
 {
     return HERMES_VERSION;

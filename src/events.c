@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The queue of events. Output is its only unbounded part: above a high mark the streams of cells that make events are not
- * read until the queue is short again, so that the pipe slows the cell down and memory stays bounded.
+ * The queue of events. Output is its only unbounded part: above a high mark the streams of cells
+ * that make events are not read until the queue is short again, so that the pipe slows the cell
+ * down and memory stays bounded.
  */
 #include "config.h"
 
@@ -9,7 +10,8 @@
 #include <unistd.h>
 
 #include "alloc.h"
-#include "kernel.h"
+#include "authority.h"
+#include "tools.h"
 
 enum { HIGH_MARK = 2 << 20, LOW_MARK = 512 << 10 };
 
@@ -38,7 +40,7 @@ static void set_paused(struct hermes_engine *engine, bool paused)
     if (engine->paused == paused)
         return;
     engine->paused = paused;
-    HR_LIST_EACH(link, &engine->kernels)
+    HR_LIST_EACH (link, &engine->kernels)
         hr_kernel_update_pause(HR_CONTAINER(link, struct hr_kernel, link));
 }
 
@@ -83,6 +85,39 @@ void hr_event_kernel(struct hr_kernel *kernel)
     hr_event_push(kernel->engine, event);
 }
 
+bool hr_event_tool_call(struct hr_cell *cell, const struct hr_tool_call *call)
+{
+    struct hr_event *event = hr_event_new(HERMES_EVENT_TOOL_CALL, NULL, 0);
+    struct hermes_tool_call *copy;
+
+    if (!event)
+        return false;
+    copy = &event->tool_call;
+    hr_authority_fill_call(cell->authority, copy);
+    copy->id = call->id;
+    copy->tool = call->tool;
+    copy->arguments = call->arguments;
+
+    const char **texts[] = {&copy->tool, &copy->arguments, &copy->owner, &copy->session,
+                            &copy->task_id};
+
+    for (size_t i = 0; i < HR_ARRAY_LENGTH(texts);
+         i++) { /* the cell may settle before the event is looked at */
+        if (!*texts[i])
+            continue;
+        *texts[i] = event->tool_texts[i] = hr_strdup(*texts[i]);
+        if (!event->tool_texts[i]) {
+            hermes_event_free(&event->public);
+            return false;
+        }
+    }
+    event->public.cell = cell->id;
+    event->public.kernel = cell->kernel->id;
+    event->public.tool_call = copy;
+    hr_event_push(cell->engine, event);
+    return true;
+}
+
 /* Called with the lock by the public function. */
 struct hermes_event *hr_event_take(struct hermes_engine *engine)
 {
@@ -109,5 +144,7 @@ void hermes_event_free(struct hermes_event *public)
     hermes_result_free(event->public.result);
     hr_free(event->data);
     hr_free(event->session);
+    for (size_t i = 0; i < HR_ARRAY_LENGTH(event->tool_texts); i++)
+        hr_free(event->tool_texts[i]);
     hr_free(event);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which Python runs a kernel. Sees through version managers' shims once and remembers. Must not be called with the
- * engine's lock held: asking an unknown program blocks.
+ * Which Python runs a kernel. Sees through version managers' shims once and remembers. Must not be
+ * called with the engine's lock held: asking an unknown program blocks.
  */
 #ifndef HR_INTERP_H
 #define HR_INTERP_H
@@ -14,14 +14,22 @@ struct hr_interp_cache *hr_interp_cache_new(void);
 void hr_interp_cache_free(struct hr_interp_cache *cache);
 
 /*
- * python NULL: project mode takes VIRTUAL_ENV, then CONDA_PREFIX (bin/python, bin/python3; executable and >= 3.8; a broken first
- * candidate goes straight to the default), both modes end at python3 (then python) on PATH. A name without a slash is searched on PATH, "~/" is expanded.
- * An ELF program (or one that is no script) is taken as it is, without being asked (its version is known when the kernel starts; a venv's from
- * pyvenv.cfg); a script ("#!": a version manager's shim) is run once, at most 5 s, for its sys.executable, with cwd as working directory.
+ * The ladder. python NULL: project mode takes VIRTUAL_ENV, then CONDA_PREFIX (bin/python, else
+ * bin/python3; the first that is an executable file decides: if it is broken or older than 3.8, the
+ * default is next), and both modes end at python3, else python, on PATH. A name without a slash is
+ * searched on PATH; "~/" is expanded.
+ *
+ * A script ("#!": a version manager's shim) is run once, at most 5 s, for its sys.executable, with
+ * cwd as working directory; its answer is remembered for this cwd. Any other program is taken as it
+ * is, its version becomes known when the kernel starts. Of an environment the version is looked up
+ * in pyvenv.cfg, or asked for as above.
+ *
  * The path returned is absolute and its symlinks are NOT resolved (a venv is its path).
- *   Errors: HERMES_ENOENT, text names what was tried and how to choose one (--python PATH); HERMES_ENOMEM
+ *   Errors: HERMES_ENOENT, text names what was tried and how to choose one (--python PATH);
+ *           HERMES_ENOMEM
  */
-int hr_interp_find(struct hr_interp_cache *cache, enum hermes_mode mode, const char *python, const char *cwd,
-                   char *const *environment, char **ret_path, struct hermes_error *error);
+int hr_interp_find(struct hr_interp_cache *cache, enum hermes_mode mode, const char *python,
+                   const char *cwd, char *const *environment, char **ret_path,
+                   struct hermes_error *error);
 
 #endif

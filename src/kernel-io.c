@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A kernel's descriptors: its output streams, and its control socket both ways. Knows how bytes travel, not what they mean:
- * kernel.c takes the frames, cell.c the output.
+ * A kernel's descriptors: its output streams, and its control socket both ways. Knows how bytes
+ * travel, not what they mean: kernel.c takes the frames, cell.c the output.
  */
 #include "config.h"
 
@@ -87,8 +87,8 @@ static bool stream_read(struct hr_stream *stream, size_t limit)
 }
 
 /*
- * The first cell is sent along with INIT, so its output may be here before its READY is read. What the pipe held before the
- * socket was still without a READY is output of the start.
+ * The first cell is sent along with INIT, so its output may be here before its READY is read. What
+ * the pipe held before the socket was still without a READY is output of the start.
  */
 static void read_start_output(struct hr_stream *stream)
 {
@@ -166,16 +166,20 @@ static void send_pending(struct hr_kernel *kernel)
         hr_buf_done(out);
         kernel->out_offset = 0;
     }
-    hr_watch_change(kernel->engine->loop, &kernel->control, out->size ? HR_READ | HR_WRITE : HR_READ);
+    hr_watch_change(kernel->engine->loop, &kernel->control,
+                    out->size ? HR_READ | HR_WRITE : HR_READ);
 }
 
-/* Send a frame made of a header and two parts; what the socket does not take waits in kernel->out. */
-static bool send_frame(struct hr_kernel *kernel, uint8_t type, uint16_t flags, uint64_t id, const void *head, size_t head_size,
-                       const void *tail, size_t tail_size)
+/*
+ * Send a frame made of a header and two parts; what the socket does not take waits in kernel->out.
+ */
+static bool send_frame(struct hr_kernel *kernel, uint8_t type, uint16_t flags, uint64_t id,
+                       const void *head, size_t head_size, const void *tail, size_t tail_size)
 {
     char header[HR_FRAME_HEADER_SIZE];
-    struct iovec parts[] = {
-        {header, sizeof header}, {(void *)(uintptr_t)head, head_size}, {(void *)(uintptr_t)tail, tail_size}};
+    struct iovec parts[] = {{header, sizeof header},
+                            {(void *)(uintptr_t)head, head_size},
+                            {(void *)(uintptr_t)tail, tail_size}};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = HR_ARRAY_LENGTH(parts)};
     ssize_t sent = 0;
 
@@ -208,7 +212,8 @@ static void add_setting(struct hr_buf *out, const char *key, const char *value)
     hr_buf_add(out, value, strlen(value) + 1);
 }
 
-static bool add_settings(const struct hr_kernel *kernel, const struct hr_cell *first, struct hr_buf *out)
+static bool add_settings(const struct hr_kernel *kernel, const struct hr_cell *first,
+                         struct hr_buf *out)
 {
     const struct hr_spec *spec = kernel->spec;
     struct hr_buf settings;
@@ -222,6 +227,8 @@ static bool add_settings(const struct hr_kernel *kernel, const struct hr_cell *f
         add_setting(&settings, "script", spec->script);
     if (first && first->whole_source && first->file_name)
         add_setting(&settings, "source_name", first->file_name);
+    if (kernel->tool_token)
+        add_setting(&settings, "tools", kernel->staging);
 #ifdef HERMES_NO_GUARD
     add_setting(&settings, "lifeline", "1");
 #endif
@@ -236,15 +243,23 @@ bool hr_kernel_send_init(struct hr_kernel *kernel, const struct hr_cell *first)
     struct hr_buf body, argv;
     bool done;
 
-    /* The bootstrap goes first, by itself and into an empty socket, so that one read of its size takes it whole. */
-    send(kernel->control.fd, HR_BOOT_SOURCE, sizeof HR_BOOT_SOURCE - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    /*
+     * The bootstrap goes first, by itself and into an empty socket, so that one read of its size
+     * takes it whole.
+     */
+    send(kernel->control.fd, HR_BOOT_SOURCE, sizeof HR_BOOT_SOURCE - 1,
+         MSG_NOSIGNAL | MSG_DONTWAIT);
     hr_buf_init(&body, 0);
     hr_buf_init(&argv, 0);
-    hr_buf_add(&argv, spec->script ? spec->script : "", spec->script ? strlen(spec->script) + 1 : 1);
+    hr_buf_add(&argv, spec->script ? spec->script : "",
+               spec->script ? strlen(spec->script) + 1 : 1);
     hr_buf_add(&argv, spec->argv.data, spec->argv.size);
-    done = hr_buf_add_u32(&body, 6) && hr_runner_code_add_fields(kernel->engine->runner, spec->python, &body) &&
-           add_settings(kernel, first, &body) && !argv.failed && hr_fields_add(&body, argv.data, argv.size) &&
-           hr_fields_add(&body, first ? first->whole_source : NULL, first ? first->whole_source_size : 0) &&
+    done = hr_buf_add_u32(&body, 6) &&
+           hr_runner_code_add_fields(kernel->engine->runner, spec->python, &body) &&
+           add_settings(kernel, first, &body) && !argv.failed &&
+           hr_fields_add(&body, argv.data, argv.size) &&
+           hr_fields_add(&body, first ? first->whole_source : NULL,
+                         first ? first->whole_source_size : 0) &&
            send_frame(kernel, HR_FRAME_INIT, 0, 0, body.data, body.size, NULL, 0);
     hr_buf_done(&argv);
     hr_buf_done(&body);
@@ -262,7 +277,8 @@ bool hr_kernel_send_execute(struct hr_kernel *kernel, struct hr_cell *cell)
 
     if (!file_name) {
         /* that of the first cell is sent before it is counted */
-        snprintf(name, sizeof name, "<cell %llu>", (unsigned long long)kernel->execution_count + !kernel->ready);
+        snprintf(name, sizeof name, "<cell %llu>",
+                 (unsigned long long)kernel->execution_count + !kernel->ready);
         file_name = name;
     }
     flags |= cell->flags & HERMES_CELL_ECHO ? HR_EXECUTE_ECHO : 0;
@@ -273,8 +289,8 @@ bool hr_kernel_send_execute(struct hr_kernel *kernel, struct hr_cell *cell)
     hr_buf_add_u32(&head, cell->first_line);
     hr_buf_add_u32(&head, (uint32_t)strlen(file_name));
     hr_buf_add_text(&head, file_name);
-    done = !head.failed && send_frame(kernel, HR_FRAME_EXECUTE, flags, cell->wire_id, head.data, head.size, cell->code,
-                                      cell->code_size);
+    done = !head.failed && send_frame(kernel, HR_FRAME_EXECUTE, flags, cell->wire_id, head.data,
+                                      head.size, cell->code, cell->code_size);
     hr_buf_done(&head);
     return done;
 }
@@ -296,7 +312,8 @@ static void take_crash_text(struct hr_kernel *kernel)
 {
     if (!kernel->crashing && !hr_kernel_is_ending(kernel)) {
         kernel->crashing = true;
-        hr_timer_start(kernel->engine->loop, &kernel->escalate, hr_after_ms(CRASH_GRACE_MS), crash_took_too_long);
+        hr_timer_start(kernel->engine->loop, &kernel->escalate, hr_after_ms(CRASH_GRACE_MS),
+                       crash_took_too_long);
     }
     if (kernel->crash.size + kernel->in.size <= CRASH_TEXT_MAX)
         hr_buf_add(&kernel->crash, kernel->in.data, kernel->in.size);

@@ -10,16 +10,23 @@
 void hr_kernel_set_state(struct hr_kernel *kernel, enum hermes_kernel_state state);
 bool hr_kernel_is_ending(const struct hr_kernel *kernel);
 int64_t hr_after_ms(int64_t ms);
-void hr_kernel_fault(struct hr_kernel *kernel, const char *fault); /* a rule of the protocol is broken: kill */
+void hr_kernel_fault(struct hr_kernel *kernel,
+                     const char *fault); /* a rule of the protocol is broken: kill */
 void hr_kernel_take_frame(struct hr_kernel *kernel, const struct hr_frame *frame);
-void hr_kernel_process_exited(struct hr_process *process, int status, bool known, bool out_of_memory);
+void hr_kernel_process_exited(struct hr_process *process, int status, bool known,
+                              bool out_of_memory);
 void hr_kernel_process_acknowledged(struct hr_process *process);
 void hr_kernel_process_gone(struct hr_process *process);
+
+/* kernel-words.c */
+void hr_kernel_describe_death(const struct hr_kernel *kernel, char *text, size_t size);
+int hr_kernel_death_code(const struct hr_kernel *kernel);
+void hr_kernel_describe_start_failure(const struct hr_kernel *kernel, struct hr_buf *text);
 
 /* kernel-io.c */
 void hr_kernel_stream_ready(struct hr_watch *watch, unsigned events);
 void hr_kernel_control_ready(struct hr_watch *watch, unsigned events);
-void hr_kernel_drain(struct hr_kernel *kernel); /* what is in the pipes now */
+void hr_kernel_drain(struct hr_kernel *kernel);        /* what is in the pipes now */
 bool hr_kernel_read_control(struct hr_kernel *kernel); /* false: nothing more now */
 /* false: out of memory */
 bool hr_kernel_send_init(struct hr_kernel *kernel, const struct hr_cell *first);

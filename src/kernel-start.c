@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The start of a kernel: channels, environment, process; and its memory's end. Every path unwinds completely.
+ * The start of a kernel: channels, environment, process; and its memory's end. Every path unwinds
+ * completely.
  */
 #include "config.h"
 
@@ -16,6 +17,7 @@
 #include "env.h"
 #include "kernel-private.h"
 #include "staging.h"
+#include "tools.h"
 
 enum { PIPE_SIZE = 256 << 10 };
 
@@ -33,12 +35,14 @@ static int open_pipe(struct hr_kernel *kernel, int number, int *ret_write)
         return errno ? errno : EMFILE;
 #ifdef F_SETPIPE_SZ
     if (number == 1)
-        fcntl(ends[1], F_SETPIPE_SZ, PIPE_SIZE); /* best effort: fewer switches when much is written */
+        fcntl(ends[1], F_SETPIPE_SZ,
+              PIPE_SIZE); /* best effort: fewer switches when much is written */
 #endif
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     stream->number = number;
     stream->kernel = kernel;
-    if (hr_watch_add(kernel->engine->loop, &stream->watch, ends[0], HR_READ, hr_kernel_stream_ready)) {
+    if (hr_watch_add(kernel->engine->loop, &stream->watch, ends[0], HR_READ,
+                     hr_kernel_stream_ready)) {
         close(ends[0]);
         close(ends[1]);
         return ENOMEM;
@@ -54,13 +58,16 @@ static int open_channels(struct hr_kernel *kernel, struct hr_process_request *re
     if (HR_FAULT(HR_FAULT_SOCKET) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
         return errno ? errno : EMFILE;
     request->control_fd = pair[1];
-    error = hr_watch_add(kernel->engine->loop, &kernel->control, pair[0], HR_READ, hr_kernel_control_ready);
+    error = hr_watch_add(kernel->engine->loop, &kernel->control, pair[0], HR_READ,
+                         hr_kernel_control_ready);
     if (error) {
         close(pair[0]);
         return error;
     }
     error = open_pipe(kernel, 1, &request->stdout_fd);
-    if (!error && kernel->spec->io != HERMES_IO_ONE_PIPE)
+    if (!error && kernel->spec->io == HERMES_IO_ONE_PIPE)
+        request->stderr_fd = request->stdout_fd;
+    else if (!error)
         error = open_pipe(kernel, 2, &request->stderr_fd);
     request->stdin_fd = kernel->spec->stdin_source == HERMES_STDIN_INHERIT ? STDIN_FILENO : -1;
     return error;
@@ -76,47 +83,81 @@ static char **make_environment(struct hr_kernel *kernel)
         .host = environ,
         .passthrough = kernel->engine->options.env_passthrough,
         .set = set,
+        .pythonpath_first = hr_tools_wanted(spec) ? kernel->staging : NULL,
         .delegated_child = spec->owner->child != NULL,
     };
 
     return hr_env_build(&request);
 }
 
+/* Close the child's ends; the process has its own. */
+static void close_ends(struct hr_process_request *request)
+{
+    int ends[] = {request->control_fd, request->tools_fd, request->stdout_fd,
+                  request->stderr_fd == request->stdout_fd ? -1 : request->stderr_fd};
+
+    for (size_t i = 0; i < HR_ARRAY_LENGTH(ends); i++)
+        if (ends[i] >= 0)
+            close(ends[i]);
+}
+
+static const char *working_directory(const struct hr_kernel *kernel)
+{
+    const struct hr_spec *spec = kernel->spec;
+
+    if (*spec->cwd)
+        return spec->cwd;
+    return spec->mode == HERMES_MODE_STRICT ? kernel->staging : NULL;
+}
+
 static int start_process(struct hr_kernel *kernel, struct hermes_error *error)
 {
-    struct hermes_engine *engine = kernel->engine;
     char command[64];
     struct hr_process_request request = {
         .python = kernel->spec->python,
         .command = command,
-        .guard = engine->guard,
-        .cwd = kernel->staging ? kernel->staging : *kernel->spec->cwd ? kernel->spec->cwd : NULL,
-        .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1, .control_fd = -1,
+        .guard = kernel->engine->guard,
+        .stdin_fd = -1,
+        .stdout_fd = -1,
+        .stderr_fd = -1,
+        .control_fd = -1,
+        .tools_fd = -1,
     };
-    char **environment = make_environment(kernel);
-    int failed = environment ? open_channels(kernel, &request) : ENOMEM, status;
+    char **environment = NULL;
+    int failed = 0, status = hr_tools_wanted(kernel->spec)
+                                 ? hr_tools_open(kernel, &request.tools_fd, error)
+                                 : 0;
 
+    if (!status) {
+        environment = make_environment(kernel);
+        failed = environment ? open_channels(kernel, &request) : ENOMEM;
+    }
     /* what `ps` shows stays short: the bootstrap itself comes over the socket (kernel-io.c) */
-    snprintf(command, sizeof command, "exec(__import__('posix').read(3,%zu))", sizeof HR_BOOT_SOURCE - 1);
-    if (failed) {
+    snprintf(command, sizeof command, "exec(__import__('posix').read(3,%zu))",
+             sizeof HR_BOOT_SOURCE - 1);
+    request.environment = environment;
+    request.cwd = working_directory(kernel);
+    if (failed)
         status = hr_error_set(error, failed == ENOMEM ? HERMES_ENOMEM : HERMES_ESYSTEM, failed,
                               "cannot make the kernel's channels: %s", strerror(failed));
-    } else {
-        struct hr_process_request with_err = request;
-
-        with_err.environment = environment;
-        if (kernel->spec->io == HERMES_IO_ONE_PIPE)
-            with_err.stderr_fd = request.stdout_fd;
-        status = hr_process_start(&kernel->process, &with_err, error);
-    }
-    if (request.control_fd >= 0)
-        close(request.control_fd);
-    if (request.stdout_fd >= 0)
-        close(request.stdout_fd);
-    if (request.stderr_fd >= 0)
-        close(request.stderr_fd);
+    else if (!status)
+        status = hr_process_start(&kernel->process, &request, error);
+    close_ends(&request);
     hr_env_free(environment);
     return status;
+}
+
+/* It stays valid to ask for after the kernel has gone. */
+static void keep_authority(struct hr_kernel *kernel)
+{
+    struct hermes_engine *engine = kernel->engine;
+
+    if (!kernel->authority)
+        return;
+    hermes_authority_unref(engine->dead[engine->dead_next].authority);
+    engine->dead[engine->dead_next].kernel = kernel->id;
+    engine->dead[engine->dead_next].authority = kernel->authority;
+    engine->dead_next = (engine->dead_next + 1) % HR_DEAD_AUTHORITIES;
 }
 
 void hr_kernel_free(struct hr_kernel *kernel)
@@ -131,6 +172,8 @@ void hr_kernel_free(struct hr_kernel *kernel)
     hr_buf_done(&kernel->start_text);
     hr_collector_free(kernel->background);
     hr_free(kernel->staging);
+    hr_free(kernel->tool_token);
+    keep_authority(kernel);
     hr_free(kernel);
 }
 
@@ -158,20 +201,50 @@ static struct hr_kernel *kernel_alloc(struct hermes_engine *engine, struct hr_sp
     return kernel;
 }
 
-int hr_kernel_new(struct hermes_engine *engine, struct hr_spec *spec, struct hr_kernel **ret, struct hermes_error *error)
+/* What a start needs from the installation. */
+static int find_parts(struct hermes_engine *engine, struct hermes_error *error)
 {
-    struct hr_kernel *kernel = kernel_alloc(engine, spec);
-    int status, failed;
+    int status = hr_runner_code_load(engine->runner, engine->options.runner, error);
 
+#ifndef HERMES_NO_GUARD
+    if (!status && !engine->guard) {
+        engine->guard =
+            hr_find_installed(engine->options.guard, "hermes-kernel-guard", "src/guard");
+        if (!engine->guard)
+            status =
+                hr_error_set(error, HERMES_ENOENT, 0,
+                             "hermes-kernel-guard is not found%s%.150s; set the option \"guard\"",
+                             *engine->options.guard ? " at " : "", engine->options.guard);
+    }
+#endif
+    return status;
+}
+
+int hr_kernel_new(struct hermes_engine *engine, struct hr_spec *spec, struct hr_kernel **ret,
+                  struct hermes_error *error)
+{
+    struct hr_kernel *kernel;
+    int failed, status = find_parts(engine, error);
+
+    if (status)
+        return status;
+    kernel = kernel_alloc(engine, spec);
     if (!kernel)
         return hr_error_set(error, HERMES_ENOMEM, 0, "out of memory");
     failed = hr_process_prepare(&kernel->process, engine->loop);
-    status = failed ? hr_error_set(error, HERMES_ESYSTEM, failed, "no random numbers: %s", strerror(failed)) : 0;
-    if (!status && spec->mode == HERMES_MODE_STRICT && !*spec->cwd)
+    status = failed ? hr_error_set(error, HERMES_ESYSTEM, failed, "no random numbers: %s",
+                                   strerror(failed))
+                    : 0;
+    if (!status && spec->mode == HERMES_MODE_STRICT && !*spec->cwd) {
+        if (!engine->swept)
+            hr_staging_sweep(NULL);
+        engine->swept = true;
         status = hr_staging_create(&kernel->staging, error);
+    }
     if (!status)
         status = start_process(kernel, error);
     if (status) {
+        hr_tools_close(kernel);
         hr_kernel_close_channels(kernel);
         if (kernel->staging)
             hr_staging_remove(kernel->staging);
@@ -184,7 +257,8 @@ int hr_kernel_new(struct hermes_engine *engine, struct hr_spec *spec, struct hr_
     kernel->started_ns = kernel->last_used_ns = hr_now_ns();
     kernel->listed = true;
     hr_list_append(&engine->kernels, &kernel->link);
-    hr_timer_start(engine->loop, &kernel->stop, hr_after_ms(engine->options.start_timeout_ms), start_took_too_long);
+    hr_timer_start(engine->loop, &kernel->stop, hr_after_ms(engine->options.start_timeout_ms),
+                   start_took_too_long);
     hr_event_kernel(kernel);
     *ret = kernel;
     return 0;

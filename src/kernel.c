@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One kernel: its states, what its frames mean, and its end. Knows nothing of other kernels but asks registry.c to take
- * it off the list; turns what happens into endings of cells.
+ * One kernel: its states, what its frames mean, and its end. Knows nothing of other kernels but
+ * asks registry.c to take it off the list; turns what happens into endings of cells.
  */
 #include "config.h"
 
@@ -13,9 +13,11 @@
 #include <sys/wait.h>
 
 #include "alloc.h"
+#include "authority.h"
 #include "kernel-private.h"
 #include "mime.h"
 #include "staging.h"
+#include "tools.h"
 
 enum { GONE_LIMIT_MS = 3000, AGAIN_FIRST_NS = 500000, AGAIN_LAST_NS = 50000000 };
 
@@ -40,7 +42,8 @@ static const unsigned transitions[] = {
     [HERMES_KERNEL_DEAD] = 0,
 };
 #undef TO
-_Static_assert(HR_ARRAY_LENGTH(state_names) == HR_ARRAY_LENGTH(transitions), "a state without transitions");
+_Static_assert(HR_ARRAY_LENGTH(state_names) == HR_ARRAY_LENGTH(transitions),
+               "a state without transitions");
 
 const char *hr_kernel_state_name(enum hermes_kernel_state state)
 {
@@ -74,16 +77,29 @@ static void deadline_passed(struct hr_timer *timer)
     hr_kernel_kill(HR_CONTAINER(timer, struct hr_kernel, deadline), HERMES_PREVIOUS_TIMEOUT);
 }
 
+static void install_authority(struct hr_kernel *kernel, struct hr_cell *cell)
+{
+    if (!cell->authority)
+        return;
+    hr_authority_bind(cell->authority, cell->spec->owner->name, cell->id, kernel->id);
+    hermes_authority_unref(kernel->authority);
+    kernel->authority = cell->authority;
+    hermes_authority_ref(kernel->authority);
+}
+
 /* The runner has it (READY has come): the clock starts. */
 static void cell_started(struct hr_kernel *kernel)
 {
     struct hr_cell *cell = kernel->current;
 
     cell->state = HR_CELL_RUNNING;
+    install_authority(kernel, cell);
     cell->started_ns = hr_now_ns();
+    hr_loop_prefer(kernel->engine->loop, &kernel->control);
     kernel->execution_count++;
     if (cell->timeout_ms)
-        hr_timer_start(kernel->engine->loop, &kernel->deadline, cell->started_ns + cell->timeout_ms * 1000000, deadline_passed);
+        hr_timer_start(kernel->engine->loop, &kernel->deadline,
+                       cell->started_ns + cell->timeout_ms * 1000000, deadline_passed);
     hr_kernel_set_state(kernel, HERMES_KERNEL_BUSY);
     if (kernel->engine->paused)
         hr_kernel_update_pause(kernel);
@@ -101,7 +117,10 @@ static void cell_started(struct hr_kernel *kernel)
         hr_kernel_interrupt(kernel, kernel->engine->options.interrupt_grace_ms);
 }
 
-/* Ids come from the system's random numbers, a block at a time: a cell that has seen its own cannot tell the next. */
+/*
+ * Ids come from the system's random numbers, a block at a time: a cell that has seen its own cannot
+ * tell the next.
+ */
 static uint64_t random_id(struct hermes_engine *engine)
 {
     if (!engine->random_left) {
@@ -119,7 +138,8 @@ static void advance(struct hr_kernel *kernel)
 {
     struct hr_cell *cell;
 
-    if (kernel->current || hr_kernel_is_ending(kernel) || kernel->process.signals_sent != kernel->process.signals_asked)
+    if (kernel->current || hr_kernel_is_ending(kernel) ||
+        kernel->process.signals_sent != kernel->process.signals_asked)
         return; /* a signal on its way must not hit the next cell */
     if (!kernel->queued) {
         if (kernel->retired && kernel->ready)
@@ -135,7 +155,8 @@ static void advance(struct hr_kernel *kernel)
         hr_kernel_drain(kernel); /* what is there by now belongs to no cell */
         cell_started(kernel);    /* before the send: what comes from now on is its output */
     }
-    if ((!kernel->init_sent && !hr_kernel_send_init(kernel, cell)) || !hr_kernel_send_execute(kernel, cell))
+    if ((!kernel->init_sent && !hr_kernel_send_init(kernel, cell)) ||
+        !hr_kernel_send_execute(kernel, cell))
         hr_kernel_fault(kernel, "out of memory while a cell was sent");
 }
 
@@ -164,19 +185,26 @@ static void settle_reply(struct hr_kernel *kernel, const struct hr_frame *frame)
         .traceback_size = hr_get_u32(frame->body + 4),
     };
 
-    ending.outcome = status == HR_REPLY_OK || (status == HR_REPLY_EXIT && !ending.exit_code) ? HERMES_SUCCESS : HERMES_ERROR;
+    ending.outcome = status == HR_REPLY_OK || (status == HR_REPLY_EXIT && !ending.exit_code)
+                         ? HERMES_SUCCESS
+                         : HERMES_ERROR;
     ending.ended = status == HR_REPLY_EXIT;
     if (status == HR_REPLY_INTERRUPTED && cell->interrupt_asked) {
         ending.outcome = HERMES_INTERRUPTED;
         ending.exit_code = -1;
-        snprintf(notice, sizeof notice, cell->reason ? "[execution interrupted — %.250s]" : "[execution interrupted]",
+        snprintf(notice, sizeof notice,
+                 cell->reason ? "[execution interrupted — %.250s]" : "[execution interrupted]",
                  cell->reason);
         ending.notice = notice;
     }
-    if (status == HR_REPLY_EXIT && ending.exit_code) {
-        snprintf(notice, sizeof notice, "The cell ended the session kernel with exit status %d.", ending.exit_code);
-        if (!ending.traceback_size)
-            ending.message = notice;
+    if (status == HR_REPLY_EXIT) { /* the text stands on stderr already, as Python puts it there */
+        if (ending.traceback_size)
+            snprintf(notice, sizeof notice, "%.*s", (int)ending.traceback_size, ending.traceback);
+        else
+            snprintf(notice, sizeof notice,
+                     "The cell ended the session kernel with exit status %d.", ending.exit_code);
+        ending.message = notice;
+        ending.traceback_size = 0;
     }
     hr_kernel_drain(kernel);
     settle_current(kernel, &ending);
@@ -220,7 +248,8 @@ static void take_ready(struct hr_kernel *kernel, const struct hr_frame *frame)
         }
     }
     if (size[4])
-        hr_runner_code_keep(kernel->engine->runner, kernel->spec->python, field[3], size[3], field[4], size[4]);
+        hr_runner_code_keep(kernel->engine->runner, kernel->spec->python, field[3], size[3],
+                            field[4], size[4]);
     hr_timer_stop(kernel->engine->loop, &kernel->stop);
     if (!kernel->current) /* else it may be the first cell's: that one runs already */
         hr_kernel_drain(kernel);
@@ -250,7 +279,8 @@ static void take_display(struct hr_kernel *kernel, const struct hr_frame *frame)
     hr_kernel_drain(kernel);
     hr_buf_init(&bundle, 0);
     hr_buf_add_text(&bundle, "{");
-    while (hr_fields_next(&fields, &type, &type_size) && hr_fields_next(&fields, &data, &data_size)) {
+    while (hr_fields_next(&fields, &type, &type_size) &&
+           hr_fields_next(&fields, &data, &data_size)) {
         if (bundle.size > 1)
             hr_buf_add_text(&bundle, ",");
         hr_json_add_string(&bundle, type, type_size);
@@ -276,7 +306,8 @@ void hr_kernel_take_frame(struct hr_kernel *kernel, const struct hr_frame *frame
         take_ready(kernel, frame);
         return;
     }
-    if (!kernel->current || kernel->current->state != HR_CELL_RUNNING || frame->id != kernel->current->wire_id) {
+    if (!kernel->current || kernel->current->state != HR_CELL_RUNNING ||
+        frame->id != kernel->current->wire_id) {
         hr_kernel_fault(kernel, "an answer to no question");
         return;
     }
@@ -291,40 +322,6 @@ void hr_kernel_take_frame(struct hr_kernel *kernel, const struct hr_frame *frame
 
 /* ---- the end ---------------------------------------------------------------------------- */
 
-static const char *signal_name(int number)
-{
-    static const char *const names[] = {
-        [SIGHUP] = "SIGHUP",   [SIGINT] = "SIGINT",   [SIGQUIT] = "SIGQUIT", [SIGILL] = "SIGILL",   [SIGTRAP] = "SIGTRAP",
-        [SIGABRT] = "SIGABRT", [SIGBUS] = "SIGBUS",   [SIGFPE] = "SIGFPE",   [SIGKILL] = "SIGKILL", [SIGUSR1] = "SIGUSR1",
-        [SIGSEGV] = "SIGSEGV", [SIGUSR2] = "SIGUSR2", [SIGPIPE] = "SIGPIPE", [SIGALRM] = "SIGALRM", [SIGTERM] = "SIGTERM",
-        [SIGXCPU] = "SIGXCPU", [SIGXFSZ] = "SIGXFSZ", [SIGSYS] = "SIGSYS",
-    };
-
-    if (number > 0 && (size_t)number < HR_ARRAY_LENGTH(names) && names[number])
-        return names[number];
-    return "a signal"; /* the number is in exit_code */
-}
-
-static void describe_death(const struct hr_kernel *kernel, char *text, size_t size)
-{
-    int status = kernel->exit_status;
-
-    if (!kernel->exit_known)
-        snprintf(text, size, "its process ended, cause unknown");
-    else if (WIFSIGNALED(status))
-        snprintf(text, size, "killed by %s%s", signal_name(WTERMSIG(status)),
-                 kernel->out_of_memory ? "; the system was out of memory" : "");
-    else
-        snprintf(text, size, "exit status %d", WEXITSTATUS(status));
-}
-
-static int death_code(const struct hr_kernel *kernel)
-{
-    if (!kernel->exit_known)
-        return -SIGKILL;
-    return WIFSIGNALED(kernel->exit_status) ? -WTERMSIG(kernel->exit_status) : WEXITSTATUS(kernel->exit_status);
-}
-
 /* The running cell's kernel died, or was killed for it. */
 static void settle_death(struct hr_kernel *kernel)
 {
@@ -332,53 +329,41 @@ static void settle_death(struct hr_kernel *kernel)
     struct hr_ending ending = {.exit_code = -1, .ended = true, .state_lost = true};
     char text[400], notice[512], how[160];
 
-    describe_death(kernel, how, sizeof how);
+    hr_kernel_describe_death(kernel, how, sizeof how);
     switch (kernel->cause) {
     case HERMES_PREVIOUS_TIMEOUT:
         ending.outcome = HERMES_TIMEOUT;
         snprintf(text, sizeof text,
                  "Cell timed out after %gs; the session kernel was killed and its state was lost. "
-                 "The next cell starts a fresh kernel.", (double)cell->timeout_ms / 1000);
+                 "The next cell starts a fresh kernel.",
+                 (double)cell->timeout_ms / 1000);
         snprintf(notice, sizeof notice, "⏰ %s", text);
         ending.notice = notice;
         break;
     case HERMES_PREVIOUS_DIED:
     case HERMES_PREVIOUS_EXITED:
         ending.outcome = HERMES_ERROR;
-        ending.exit_code = death_code(kernel);
-        ending.term_signal = kernel->exit_known && WIFSIGNALED(kernel->exit_status) ? WTERMSIG(kernel->exit_status) : 0;
-        snprintf(text, sizeof text, "The session kernel died while running the cell (%s); its state was lost.", how);
+        ending.exit_code = hr_kernel_death_code(kernel);
+        ending.term_signal = kernel->exit_known && WIFSIGNALED(kernel->exit_status)
+                                 ? WTERMSIG(kernel->exit_status)
+                                 : 0;
+        snprintf(text, sizeof text,
+                 "The session kernel died while running the cell (%s); its state was lost.", how);
         ending.traceback = kernel->crash.data;
         ending.traceback_size = kernel->crash.size;
         break;
     default:
         ending.outcome = HERMES_INTERRUPTED;
-        snprintf(text, sizeof text, "Interrupted; the session kernel was killed and its state was lost.");
-        snprintf(notice, sizeof notice, cell->reason ? "[execution interrupted — %.250s]" : "[execution interrupted]",
+        snprintf(text, sizeof text,
+                 "Interrupted; the session kernel was killed and its state was lost.");
+        snprintf(notice, sizeof notice,
+                 cell->reason ? "[execution interrupted — %.250s]" : "[execution interrupted]",
                  cell->reason);
         ending.notice = notice;
         break;
     }
     ending.message = text;
     settle_current(kernel, &ending);
-}
-
-static void describe_start_failure(const struct hr_kernel *kernel, struct hr_buf *text)
-{
-    char how[160];
-
-    if (kernel->process.exec_errno) {
-        hr_buf_printf(text, "cannot execute %s: %s", kernel->spec->python, strerror(kernel->process.exec_errno));
-    } else if (kernel->cause == HERMES_PREVIOUS_TIMEOUT) {
-        hr_buf_printf(text, "it was not ready within %gs", (double)kernel->engine->options.start_timeout_ms / 1000);
-    } else {
-        describe_death(kernel, how, sizeof how);
-        hr_buf_printf(text, "%s: %s", kernel->spec->python, how);
-    }
-    if (kernel->start_text.size) {
-        hr_buf_add_text(text, "\n");
-        hr_buf_add(text, kernel->start_text.data, kernel->start_text.size);
-    }
 }
 
 static void settle_unstarted(struct hr_kernel *kernel)
@@ -391,8 +376,9 @@ static void settle_unstarted(struct hr_kernel *kernel)
         hr_cell_not_run(cell, "its kernel was ended while it started");
         return;
     }
+    hr_runner_code_forget(kernel->engine->runner, kernel->spec->python); /* it may be why */
     hr_buf_init(&why, 0);
-    describe_start_failure(kernel, &why);
+    hr_kernel_describe_start_failure(kernel, &why);
     hr_cell_start_failed(cell, why.failed ? "out of memory" : why.data);
     while (kernel->queued) { /* they would fail the same way */
         cell = HR_CONTAINER(kernel->queue.next, struct hr_cell, link);
@@ -416,7 +402,8 @@ static void settle_at_end(struct hr_kernel *kernel)
     hr_registry_requeue(kernel);
 }
 
-void hr_kernel_process_exited(struct hr_process *process, int status, bool known, bool out_of_memory)
+void hr_kernel_process_exited(struct hr_process *process, int status, bool known,
+                              bool out_of_memory)
 {
     struct hr_kernel *kernel = HR_CONTAINER(process, struct hr_kernel, process);
 
@@ -442,6 +429,7 @@ void hr_kernel_process_gone(struct hr_process *process)
     struct hr_kernel *kernel = HR_CONTAINER(process, struct hr_kernel, process);
 
     settle_at_end(kernel);
+    hr_tools_close(kernel);
     hr_kernel_close_channels(kernel);
     hr_timer_stop(kernel->engine->loop, &kernel->deadline);
     hr_timer_stop(kernel->engine->loop, &kernel->escalate);
@@ -458,7 +446,10 @@ void hr_kernel_process_acknowledged(struct hr_process *process)
     advance(HR_CONTAINER(process, struct hr_kernel, process));
 }
 
-/* Something does not die (a process in the kernel's uninterruptible sleep): the cell is not held up by it. */
+/*
+ * Something does not die (a process in the kernel's uninterruptible sleep): the cell is not held up
+ * by it.
+ */
 static void gone_took_too_long(struct hr_timer *timer)
 {
     settle_at_end(HR_CONTAINER(timer, struct hr_kernel, stop));
@@ -477,7 +468,8 @@ void hr_kernel_kill(struct hr_kernel *kernel, enum hermes_previous cause)
     }
     hr_timer_stop(engine->loop, &kernel->deadline);
     hr_timer_stop(engine->loop, &kernel->escalate);
-    hr_timer_start(engine->loop, &kernel->stop, hr_after_ms(engine->options.kill_grace_ms + GONE_LIMIT_MS), gone_took_too_long);
+    hr_timer_start(engine->loop, &kernel->stop,
+                   hr_after_ms(engine->options.kill_grace_ms + GONE_LIMIT_MS), gone_took_too_long);
     hr_process_kill(&kernel->process, (int)engine->options.kill_grace_ms);
 }
 
@@ -505,7 +497,8 @@ void hr_kernel_stop(struct hr_kernel *kernel, enum hermes_previous cause)
     }
     hr_kernel_set_state(kernel, HERMES_KERNEL_STOPPING);
     hr_kernel_send_quit(kernel); /* one that exits by itself does not read it */
-    hr_timer_start(engine->loop, &kernel->stop, hr_after_ms(engine->options.shutdown_grace_ms), shutdown_took_too_long);
+    hr_timer_start(engine->loop, &kernel->stop, hr_after_ms(engine->options.shutdown_grace_ms),
+                   shutdown_took_too_long);
     hr_registry_requeue(kernel);
 }
 
@@ -514,11 +507,25 @@ static void interrupt_not_obeyed(struct hr_timer *timer)
     hr_kernel_kill(HR_CONTAINER(timer, struct hr_kernel, escalate), HERMES_PREVIOUS_INTERRUPTED);
 }
 
+/*
+ * Half of the time is over: once more before the kill. Python can note a signal just before it
+ * begins to sleep, and then sleeps on.
+ */
+static void interrupt_last_call(struct hr_timer *timer)
+{
+    struct hr_kernel *kernel = HR_CONTAINER(timer, struct hr_kernel, escalate);
+
+    hr_process_signal(&kernel->process, SIGINT);
+    hr_timer_start(kernel->engine->loop, timer, hr_now_ns() + kernel->grace_left_ns,
+                   interrupt_not_obeyed);
+}
+
 static void interrupt_again(struct hr_timer *timer);
 
 /*
- * The runner ignores SIGINT until it is about to run the cell's code: a signal that is sooner is lost, and so is sent again. A
- * process that waits in system() ignores it as well, while the child it waits for does not.
+ * The runner ignores SIGINT until it is about to run the cell's code: a signal that is sooner is
+ * lost, and so is sent again. A process that waits in system() ignores it as well, while the child
+ * it waits for does not.
  */
 static void send_interrupt(struct hr_kernel *kernel)
 {
@@ -526,7 +533,8 @@ static void send_interrupt(struct hr_kernel *kernel)
 
     hr_process_signal(&kernel->process, SIGINT);
     if (deaf)
-        hr_timer_start(kernel->engine->loop, &kernel->again, hr_now_ns() + kernel->again_ns, interrupt_again);
+        hr_timer_start(kernel->engine->loop, &kernel->again, hr_now_ns() + kernel->again_ns,
+                       interrupt_again);
 }
 
 static void interrupt_again(struct hr_timer *timer)
@@ -546,8 +554,11 @@ void hr_kernel_interrupt(struct hr_kernel *kernel, int64_t kill_after_ms)
     hr_kernel_set_state(kernel, HERMES_KERNEL_INTERRUPTING);
     kernel->again_ns = AGAIN_FIRST_NS;
     send_interrupt(kernel);
-    if (kill_after_ms >= 0)
-        hr_timer_start(kernel->engine->loop, &kernel->escalate, hr_after_ms(kill_after_ms), interrupt_not_obeyed);
+    if (kill_after_ms < 0)
+        return;
+    kernel->grace_left_ns = kill_after_ms * 1000000 / 2;
+    hr_timer_start(kernel->engine->loop, &kernel->escalate, hr_now_ns() + kernel->grace_left_ns,
+                   interrupt_last_call);
 }
 
 void hr_kernel_settle_queue(struct hr_kernel *kernel, const char *why)
@@ -569,4 +580,3 @@ void hr_kernel_enqueue(struct hr_kernel *kernel, struct hr_cell *cell)
     kernel->last_used_ns = cell->submitted_ns;
     advance(kernel);
 }
-

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the engine is made of inside: owners, kernels, cells. Everything here is used with the engine's lock held, by
- * whoever runs the loop. Modules: registry.c (which kernel serves a cell, and which must go), kernel.c (one kernel's
- * states and wire), cell.c (one cell from submission to result), events.c (the queue), engine.c (locks and the public API).
+ * What the engine is made of inside: owners, kernels, cells. Everything here is used with the
+ * engine's lock held, by whoever runs the loop. Modules: registry.c (which kernel serves a cell,
+ * and which must go), kernel.c (one kernel's states and wire), cell.c (one cell from submission to
+ * result), events.c (the queue), engine.c (locks and the public API).
  */
 #ifndef HR_KERNEL_H
 #define HR_KERNEL_H
@@ -20,13 +21,13 @@
 #include "process.h"
 #include "runner-code.h"
 
-enum { HR_SCRATCH_SIZE = 65536, HR_DEAD_KEYS = 8, HR_KERNEL_TIMERS = 5 };
+enum { HR_SCRATCH_SIZE = 65536, HR_DEAD_KEYS = 8, HR_DEAD_AUTHORITIES = 64, HR_KERNEL_TIMERS = 5 };
 
 /* ---- owners and keys -------------------------------------------------------------------- */
 
 struct hr_owner {
     struct hr_link link;
-    char *name; /* session, or session::child::child_id */
+    char *name;            /* session, or session::child::child_id */
     char *session, *child; /* child NULL: not delegated */
     uint64_t generation;   /* kernels it has had */
     size_t kernels, cells; /* alive; it may be forgotten when both are 0 */
@@ -37,7 +38,10 @@ struct hr_owner {
     } dead[HR_DEAD_KEYS]; /* how the last kernel of a key ended, newest first */
 };
 
-/* What a kernel is for: the key and the settings fixed at its start. Shared by a kernel and its cells. */
+/*
+ * What a kernel is for: the key and the settings fixed at its start. Shared by a kernel and its
+ * cells.
+ */
 struct hr_spec {
     unsigned references;
     struct hr_owner *owner;
@@ -56,7 +60,7 @@ struct hr_spec {
 
 struct hr_result {
     struct hermes_result public; /* its texts are these: */
-    char *output, *error, *warning, *spill_path, *background;
+    char *output, *error, *warning, *spill_path, *background, *hint;
 };
 
 enum hr_cell_state { HR_CELL_QUEUED, HR_CELL_RUNNING, HR_CELL_SETTLED };
@@ -69,18 +73,21 @@ struct hr_cell {
     struct hr_spec *spec;
     uint64_t id, wire_id;
     enum hr_cell_state state;
-    char *code, *file_name, *whole_source;
+    char *code, *file_name, *whole_source, *spill_directory;
     size_t code_size, whole_source_size;
     unsigned first_line, flags;
     int64_t timeout_ms; /* 0: none */
     bool blocking;      /* a caller waits and takes the result itself */
     bool events;
     bool interrupt_asked;
-    char *reason; /* of the interrupt */
+    bool output_lost; /* for want of memory */
+    char *reason;     /* of the interrupt */
     int64_t submitted_ns, started_ns;
     struct hr_collector *streams[2]; /* made with the first byte */
     struct hr_result *result;        /* made at submission, filled when settled */
     struct hr_event *done;           /* the reserved DONE event; NULL for blocking cells */
+    struct hermes_authority *authority;
+    struct hr_link pending_calls; /* tool calls for the blocking caller */
 };
 
 /* How a cell ended, for cell.c to put into words. */
@@ -89,22 +96,28 @@ struct hr_ending {
     int exit_code;
     const char *traceback; /* from the runner; may be NULL */
     size_t traceback_size;
-    const char *message;   /* the error sentence when there is no traceback, or before it */
-    const char *notice;    /* end of the output: timeout, interrupt */
-    bool ended;            /* the kernel's last cell */
+    const char *message; /* the error sentence when there is no traceback, or before it */
+    const char *notice;  /* end of the output: timeout, interrupt */
+    bool ended;          /* the kernel's last cell */
     bool state_lost, start_failed;
     int term_signal;
 };
 
-int hr_cell_new(struct hermes_engine *engine, const struct hermes_cell *request, struct hr_spec *spec, struct hr_cell **ret);
+int hr_cell_new(struct hermes_engine *engine, const struct hermes_cell *request,
+                struct hr_spec *spec, struct hr_cell **ret);
 void hr_cell_free(struct hr_cell *cell);
 void hr_cell_output(struct hr_cell *cell, int stream, const char *data, size_t size);
-/* Fill the result, detach from the kernel, tell the waiter or queue DONE. An asynchronous cell is freed. */
+/*
+ * Fill the result, detach from the kernel, tell the waiter or queue DONE. An asynchronous cell is
+ * freed.
+ */
 void hr_cell_settle(struct hr_cell *cell, const struct hr_ending *ending);
 /* Settle a cell that was never run. */
 void hr_cell_not_run(struct hr_cell *cell, const char *why);
 /* Settle a cell whose kernel could not start. */
 void hr_cell_start_failed(struct hr_cell *cell, const char *why);
+/* Settle a cell that the host's guard refused. */
+void hr_cell_refuse(struct hr_cell *cell, const char *why);
 
 /* ---- kernels ---------------------------------------------------------------------------- */
 
@@ -121,11 +134,11 @@ struct hr_kernel {
     uint64_t id, generation, execution_count;
     enum hermes_kernel_state state;
     enum hermes_previous cause; /* why it is stopping or dead */
-    bool listed;     /* may be given cells */
-    bool pinned;     /* a delegated child's */
-    bool retired;    /* reset: stops when its last cell is out */
-    bool ready;      /* READY has come */
-    bool crashing;   /* the control socket carries crash text */
+    bool listed;                /* may be given cells */
+    bool pinned;                /* a delegated child's */
+    bool retired;               /* reset: stops when its last cell is out */
+    bool ready;                 /* READY has come */
+    bool crashing;              /* the control socket carries crash text */
     bool init_sent;
     bool freed_later;
     enum hermes_previous previous; /* of the kernel before */
@@ -149,13 +162,17 @@ struct hr_kernel {
     struct hr_timer escalate; /* interrupt or crash to kill */
     struct hr_timer stop;     /* start limit, then shutdown limit */
     struct hr_timer again;    /* a signal that came too early for the cell */
-    int64_t again_ns;
+    int64_t again_ns, grace_left_ns;
+    struct hr_tool_peer *tool_peer; /* its own end of the tool channel */
+    char *tool_token;
+    struct hermes_authority *authority; /* installed last */
 };
 
 #define HR_KERNEL_ATTACHED(kernel) ((kernel)->queued + ((kernel)->current ? 1 : 0))
 
 /* Spawn the kernel for a spec. On failure nothing is left; start failures are told by error. */
-int hr_kernel_new(struct hermes_engine *engine, struct hr_spec *spec, struct hr_kernel **ret, struct hermes_error *error);
+int hr_kernel_new(struct hermes_engine *engine, struct hr_spec *spec, struct hr_kernel **ret,
+                  struct hermes_error *error);
 void hr_kernel_free(struct hr_kernel *kernel); /* only when dead */
 void hr_kernel_enqueue(struct hr_kernel *kernel, struct hr_cell *cell);
 /* SIGINT to the running cell; kill after kill_after_ms (negative: never). */
@@ -170,20 +187,25 @@ const char *hr_kernel_state_name(enum hermes_kernel_state state);
 
 /* ---- registry --------------------------------------------------------------------------- */
 
-/* Build a spec from a request, or find the equal one of a live kernel. python and cwd are resolved already. */
-int hr_spec_get(struct hermes_engine *engine, const struct hermes_cell *request, const char *python, const char *cwd,
-                struct hr_spec **ret, struct hermes_error *error);
+/*
+ * Build a spec from a request, or find the equal one of a live kernel. python and cwd are resolved
+ * already.
+ */
+int hr_spec_get(struct hermes_engine *engine, const struct hermes_cell *request, const char *python,
+                const char *cwd, struct hr_spec **ret, struct hermes_error *error);
 void hr_spec_unref(struct hermes_engine *engine, struct hr_spec *spec);
 /* The kernel that is to run a cell of this spec, started if need be. */
-int hr_registry_acquire(struct hermes_engine *engine, struct hr_spec *spec, bool reset, struct hr_kernel **ret,
-                        struct hermes_error *error);
+int hr_registry_acquire(struct hermes_engine *engine, struct hr_spec *spec, bool reset,
+                        struct hr_kernel **ret, struct hermes_error *error);
 /* No further cells for this kernel; remembers the cause for the owner's next one. */
 void hr_registry_unlist(struct hr_kernel *kernel, enum hermes_previous cause, bool state_reset);
 /* Cells queued at a kernel that ended go to a fresh one. */
 void hr_registry_requeue(struct hr_kernel *kernel);
-void hr_registry_trim(struct hermes_engine *engine);     /* the cap */
-void hr_registry_arm_idle(struct hermes_engine *engine); /* after a kernel became idle, or the limit changed */
-struct hr_owner *hr_registry_find_owner(struct hermes_engine *engine, const char *session, const char *child);
+void hr_registry_trim(struct hermes_engine *engine); /* the cap */
+void hr_registry_arm_idle(
+    struct hermes_engine *engine); /* after a kernel became idle, or the limit changed */
+struct hr_owner *hr_registry_find_owner(struct hermes_engine *engine, const char *session,
+                                        const char *child);
 
 /* ---- events ----------------------------------------------------------------------------- */
 
@@ -191,14 +213,29 @@ struct hr_event {
     struct hermes_event public;
     struct hr_link link;
     char *data, *session;
+    struct hermes_tool_call tool_call;
+    char *tool_texts[5];
 };
 
 struct hr_event *hr_event_new(enum hermes_event_type type, const char *data, size_t size);
-void hr_event_push(struct hermes_engine *engine, struct hr_event *event); /* NULL is fine: out of memory */
+void hr_event_push(struct hermes_engine *engine,
+                   struct hr_event *event); /* NULL is fine: out of memory */
 void hr_event_kernel(struct hr_kernel *kernel);
+struct hr_tool_call;
+bool hr_event_tool_call(struct hr_cell *cell,
+                        const struct hr_tool_call *call);         /* false: out of memory */
 struct hermes_event *hr_event_take(struct hermes_engine *engine); /* NULL: none */
 
 /* ---- engine ----------------------------------------------------------------------------- */
+
+/* An answer on the interpreter, good for a second when the question is the same. */
+enum { HR_MEMO_TEXTS = 5 };
+struct hr_memo {
+    enum hermes_mode mode;
+    char *asked[HR_MEMO_TEXTS], *answer;
+    int64_t until_ns;
+};
+void hr_memo_clear(struct hr_memo *memo);
 
 struct hermes_engine {
     pthread_mutex_t lock;
@@ -216,6 +253,21 @@ struct hermes_engine {
     struct hr_timer idle_timer;
     char scratch[HR_SCRATCH_SIZE];
     bool trash; /* a kernel waits to be freed after the step */
+    bool swept; /* staging directories of dead hosts are gone */
+
+    hermes_cell_guard_fn cell_guard;
+    void *cell_guard_context;
+
+    /* tools */
+    struct hr_watch tool_listener;
+    char *tool_directory, *tool_path;
+    struct hr_link tool_peers, tool_calls;
+    size_t tool_peer_count;
+    struct {
+        uint64_t kernel;
+        struct hermes_authority *authority;
+    } dead[HR_DEAD_AUTHORITIES]; /* of kernels that are gone, the newest before dead_next */
+    size_t dead_next;
 
     /* events */
     struct hr_link events;
@@ -228,18 +280,15 @@ struct hermes_engine {
 
     /* who runs the loop */
     bool driving, thread_driving, thread_waits, stopping;
-    size_t callers; /* that want to drive while the thread does */
-    int64_t last_drive_ns;
+    size_t callers;  /* that want to drive while the thread does */
+    uint64_t drives; /* how often a caller has driven */
     struct hr_link waiters;
     pthread_cond_t standby;
     pthread_t thread;
 
     /* the last interpreter answer; guarded by memo_lock alone */
     pthread_mutex_t memo_lock;
-    struct {
-        char *question, *python;
-        int64_t until_ns;
-    } memo;
+    struct hr_memo memo;
 };
 
 uint64_t hr_engine_id(struct hermes_engine *engine);

@@ -10,7 +10,7 @@ struct hr_link {
     struct hr_link *next, *previous;
 };
 
-#define HR_CONTAINER(pointer, type, member) ((type *)((char *)(pointer) - offsetof(type, member)))
+#define HR_CONTAINER(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
 #define HR_ARRAY_LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 static inline void hr_list_init(struct hr_link *head)
@@ -40,8 +40,8 @@ static inline void hr_list_remove(struct hr_link *link)
 }
 
 /* The next link is read before the body runs, so the body may remove the current one. */
-#define HR_LIST_EACH(link, head) \
-    for (struct hr_link *link = (head)->next, *link##_next = link->next; link != (head); \
+#define HR_LIST_EACH(link, head)                                                                   \
+    for (struct hr_link *link = (head)->next, *link##_next = link->next; link != (head);           \
          link = link##_next, link##_next = link->next)
 
 #endif

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -19,7 +20,7 @@
 #include <sys/eventfd.h>
 #endif
 
-enum { BATCH = 64 };
+enum { BATCH = 64, LOOK_AGAIN_NS = 30000, QUICK_NS = 60000, TRY_AGAIN_NS = 10000000 };
 
 struct hr_loop {
     void (*lock)(void *), (*unlock)(void *);
@@ -39,6 +40,8 @@ struct hr_loop {
     int epoll;
     struct epoll_event ready[BATCH];
     int ready_count;
+    struct hr_watch *preferred;
+    bool quick;   /* the last wait for it was short; the driver's alone */
     bool removed; /* a watch went while somebody slept */
 #else
     struct hr_watch **slots; /* NULL: free */
@@ -110,7 +113,8 @@ void hr_timer_release(struct hr_loop *loop, size_t timers)
     loop->reserved -= timers;
 }
 
-void hr_timer_start(struct hr_loop *loop, struct hr_timer *timer, int64_t due_ns, void (*fire)(struct hr_timer *))
+void hr_timer_start(struct hr_loop *loop, struct hr_timer *timer, int64_t due_ns,
+                    void (*fire)(struct hr_timer *))
 {
     timer->fire = fire;
     if (!timer->position)
@@ -167,8 +171,9 @@ void hr_loop_wake(struct hr_loop *loop)
 }
 
 /*
- * A wake-up between the read and the store writes nothing, and needs not: we are awake and look at everything that was changed before
- * it. The other order would leave the flag set with nothing to read, and every later wake-up would be lost.
+ * A wake-up between the read and the store writes nothing, and needs not: we are awake and look at
+ * everything that was changed before it. The other order would leave the flag set with nothing to
+ * read, and every later wake-up would be lost.
  */
 static void wake_ready(struct hr_watch *watch, unsigned events)
 {
@@ -208,7 +213,8 @@ static struct epoll_event epoll_wish(struct hr_watch *watch)
 {
     struct epoll_event wish = {.data.ptr = watch};
 
-    wish.events = (watch->events & HR_READ ? EPOLLIN : 0u) | (watch->events & HR_WRITE ? EPOLLOUT : 0u);
+    wish.events =
+        (watch->events & HR_READ ? EPOLLIN : 0u) | (watch->events & HR_WRITE ? EPOLLOUT : 0u);
     return wish;
 }
 
@@ -227,8 +233,9 @@ static void backend_close(struct hr_loop *loop)
 }
 
 /*
- * A watch for nothing is not in the set at all: epoll reports hang-ups whether they are wanted or not, and a paused
- * stream whose writer has gone would spin.
+ * A watch for nothing is not in the set at all: epoll reports hang-ups whether they are wanted or
+ * not, and a paused stream whose writer has gone would spin. The preferred watch is not in it
+ * either: it is looked at by poll.
  */
 static int backend_add(struct hr_loop *loop, struct hr_watch *watch)
 {
@@ -244,14 +251,19 @@ static void backend_change(struct hr_loop *loop, struct hr_watch *watch, unsigne
     struct epoll_event wish = epoll_wish(watch);
     int operation = !watch->events ? EPOLL_CTL_DEL : old ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
-    epoll_ctl(loop->epoll, operation, watch->fd, &wish);
+    if (watch != loop->preferred)
+        epoll_ctl(loop->epoll, operation, watch->fd, &wish);
+    else if (loop->sleeping)
+        hr_loop_wake(loop);
 }
 
 static void backend_remove(struct hr_loop *loop, struct hr_watch *watch)
 {
     struct epoll_event none = {0};
 
-    if (watch->events)
+    if (watch == loop->preferred)
+        loop->preferred = NULL;
+    else if (watch->events)
         epoll_ctl(loop->epoll, EPOLL_CTL_DEL, watch->fd, &none);
     for (int i = 0; i < loop->ready_count; i++)
         if (loop->ready[i].data.ptr == watch)
@@ -259,15 +271,69 @@ static void backend_remove(struct hr_loop *loop, struct hr_watch *watch)
     loop->removed |= loop->sleeping;
 }
 
-static void backend_wait(struct hr_loop *loop, int timeout_ms)
+void hr_loop_prefer(struct hr_loop *loop, struct hr_watch *watch)
 {
-    int n;
+    struct hr_watch *old = loop->preferred;
+    struct epoll_event none = {0};
 
+    if (watch == old || watch->fd < 0 || loop->sleeping)
+        return; /* a sleeper looks where it began to look */
+    loop->preferred = NULL;
+    if (old && backend_add(loop, old)) { /* no memory: all stays as it was */
+        loop->preferred = old;
+        return;
+    }
+    if (watch->events)
+        epoll_ctl(loop->epoll, EPOLL_CTL_DEL, watch->fd, &none);
+    loop->preferred = watch;
+}
+
+/*
+ * Wait for the preferred descriptor (both[0]) or any other (both[1]). While answers come within
+ * some microseconds we look again for as long instead of going to sleep, and let others run in
+ * between: to be woken takes longer than that.
+ */
+static void wait_for_both(struct hr_loop *loop, struct pollfd both[2], const struct timespec *limit)
+{
+    int64_t begin = hr_now_ns();
+    int n = 0;
+
+    while (loop->quick && both[0].fd >= 0 && !n && hr_now_ns() - begin < LOOK_AGAIN_NS) {
+        sched_yield();
+        n = poll(both, 2, 0);
+    }
+    if (!n)
+        n = ppoll(both, 2, limit, NULL);
+    loop->quick = both[0].fd >= 0 && hr_now_ns() - begin < QUICK_NS;
+    if (n < 0)
+        both[0].revents = both[1].revents = 0;
+}
+
+static void backend_wait(struct hr_loop *loop, int64_t wait_ns)
+{
+    struct timespec limit = {wait_ns / 1000000000, wait_ns % 1000000000};
+    struct hr_watch *preferred = loop->preferred;
+    struct pollfd both[2] = {{-1, 0, 0}, {loop->epoll, POLLIN, 0}};
+    int n = 0, found = 0;
+
+    if (preferred) {
+        both[0].fd = preferred->events ? preferred->fd : -1;
+        both[0].events = (short)((preferred->events & HR_READ ? POLLIN : 0) |
+                                 (preferred->events & HR_WRITE ? POLLOUT : 0));
+    }
     loop->unlock(loop->context);
-    n = epoll_wait(loop->epoll, loop->ready, BATCH, timeout_ms);
+    wait_for_both(loop, both, wait_ns == HR_NEVER ? NULL : &limit);
+    if (both[0].revents)
+        loop->ready[found++] =
+            (struct epoll_event){.events = (uint32_t)both[0].revents, .data.ptr = preferred};
+    if (both[1].revents)
+        n = epoll_wait(loop->epoll, loop->ready + found, BATCH - found, 0);
     loop->lock(loop->context);
-    /* What was found ready before a watch was removed may be that watch. What still is ready is told again in the next step. */
-    loop->ready_count = n < 0 || loop->removed ? 0 : n;
+    /*
+     * What was found ready before a watch was removed may be that watch. What still is ready is
+     * told again in the next step.
+     */
+    loop->ready_count = loop->removed ? 0 : found + (n > 0 ? n : 0);
     loop->removed = false;
 }
 
@@ -370,21 +436,29 @@ static bool set_fill(struct hr_loop *loop)
             continue;
         loop->set[loop->set_count] = (struct pollfd){
             .fd = watch->fd,
-            .events = (short)((watch->events & HR_READ ? POLLIN : 0) | (watch->events & HR_WRITE ? POLLOUT : 0)),
+            .events = (short)((watch->events & HR_READ ? POLLIN : 0) |
+                              (watch->events & HR_WRITE ? POLLOUT : 0)),
         };
         loop->set_watches[loop->set_count++] = watch;
     }
     return true;
 }
 
-static void backend_wait(struct hr_loop *loop, int timeout_ms)
+void hr_loop_prefer(struct hr_loop *loop, struct hr_watch *watch)
 {
+    (void)loop, (void)watch; /* poll is what it does anyway */
+}
+
+static void backend_wait(struct hr_loop *loop, int64_t wait_ns)
+{
+    struct timespec limit;
     int n;
 
     if (!set_fill(loop))
-        timeout_ms = timeout_ms < 0 || timeout_ms > 10 ? 10 : timeout_ms; /* try again soon */
+        wait_ns = wait_ns > TRY_AGAIN_NS ? TRY_AGAIN_NS : wait_ns;
+    limit = (struct timespec){wait_ns / 1000000000, wait_ns % 1000000000};
     loop->unlock(loop->context);
-    n = poll(loop->set, loop->set_count, timeout_ms);
+    n = ppoll(loop->set, loop->set_count, wait_ns == HR_NEVER ? NULL : &limit, NULL);
     loop->lock(loop->context);
     if (n <= 0)
         loop->set_count = 0;
@@ -489,19 +563,18 @@ void hr_watch_remove(struct hr_loop *loop, struct hr_watch *watch)
 
 void hr_loop_step(struct hr_loop *loop, int64_t due_ns)
 {
-    int64_t now, wait_ns;
-    int timeout_ms = -1;
+    int64_t wait_ns = HR_NEVER;
 
     if (loop->timers && loop->heap[1]->due_ns < due_ns)
         due_ns = loop->heap[1]->due_ns;
     if (due_ns != HR_NEVER) {
-        now = hr_now_ns();
+        int64_t now = hr_now_ns();
+
         wait_ns = due_ns > now ? due_ns - now : 0;
-        timeout_ms = wait_ns / 1000000 >= INT32_MAX ? INT32_MAX : (int)((wait_ns + 999999) / 1000000);
     }
     loop->sleeping = true;
     loop->sleep_until_ns = due_ns;
-    backend_wait(loop, timeout_ms);
+    backend_wait(loop, wait_ns);
     loop->sleeping = false;
     backend_dispatch(loop);
     if (loop->timers)

@@ -29,8 +29,10 @@ static bool add_base64(struct hr_buf *out, const unsigned char *data, size_t siz
     hr_buf_add(out, "\"", 1);
     for (size_t i = 0; i < size; i += 3) {
         unsigned left = size - i < 3 ? (unsigned)(size - i) : 3;
-        unsigned bits = (unsigned)data[i] << 16 | (left > 1 ? (unsigned)data[i + 1] << 8 : 0) | (left > 2 ? data[i + 2] : 0);
-        char quad[4] = {digits[bits >> 18], digits[bits >> 12 & 63], left > 1 ? digits[bits >> 6 & 63] : '=',
+        unsigned bits = (unsigned)data[i] << 16 | (left > 1 ? (unsigned)data[i + 1] << 8 : 0) |
+                        (left > 2 ? data[i + 2] : 0);
+        char quad[4] = {digits[bits >> 18], digits[bits >> 12 & 63],
+                        left > 1 ? digits[bits >> 6 & 63] : '=',
                         left > 2 ? digits[bits & 63] : '='};
 
         hr_buf_add(out, quad, sizeof quad);
@@ -56,13 +58,15 @@ static bool add_json(struct hr_buf *out, const char *data, size_t size)
     return true;
 }
 
-bool hr_mime_add_value(struct hr_buf *out, const char *type, size_t type_size, const char *data, size_t size)
+bool hr_mime_add_value(struct hr_buf *out, const char *type, size_t type_size, const char *data,
+                       size_t size)
 {
     if (is_type(type, type_size, "application/json") || ends_with(type, type_size, "+json"))
         return add_json(out, data, size);
     if (type_size >= 5 && memcmp(type, "text/", 5) == 0)
         return hr_json_add_string(out, data, size);
-    if (is_type(type, type_size, "image/svg+xml") || is_type(type, type_size, "application/javascript"))
+    if (is_type(type, type_size, "image/svg+xml") ||
+        is_type(type, type_size, "application/javascript"))
         return hr_json_add_string(out, data, size);
     return add_base64(out, (const unsigned char *)data, size);
 }

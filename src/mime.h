@@ -5,6 +5,7 @@
 
 #include "buf.h"
 
-bool hr_mime_add_value(struct hr_buf *out, const char *type, size_t type_size, const char *data, size_t size);
+bool hr_mime_add_value(struct hr_buf *out, const char *type, size_t type_size, const char *data,
+                       size_t size);
 
 #endif

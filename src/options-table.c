@@ -53,6 +53,8 @@ const struct hr_option_row hr_option_rows[] = {
             "output of a cell kept in its result: head and tail of it when there is more"),
     INTEGER(stderr_limit, "bytes", 10000, 1000, 100000000,
             "the same for the standard error stream"),
+    FLAG(redact, "on",
+         "secrets in results become marks: keys, authorization headers, passwords in addresses"),
     FLAG(spill, "on",
          "write output beyond stdout_limit to a private file, named in the result"),
     INTEGER(spill_limit, "bytes", 5000000, 0, 1000000000,

@@ -18,6 +18,7 @@ struct hr_options {
     int64_t max_tool_calls;         /* 50 */
     int64_t stdout_limit;           /* 50000 bytes */
     int64_t stderr_limit;           /* 10000 bytes */
+    bool redact;                    /* on */
     bool spill;                     /* on */
     int64_t spill_limit;            /* 5000000 bytes; 0: no spill */
     char *spill_directory;          /* "": in the user's state directory */

@@ -22,7 +22,7 @@
 #include "options.h"
 #include "tree.h"
 
-enum { FIRST_FREE_FD = 6, REAP_RETRY_NS = 500000, POLL_EXIT_NS = 50000000 };
+enum { FIRST_FREE_FD = 6, REAP_RETRY_NS = 50000, POLL_EXIT_NS = 50000000 };
 
 static const char RUNNER_NAME[] = "hermes_kernel_runner";
 
@@ -155,9 +155,11 @@ static void tell_guard(struct hr_process *process, enum hr_guard_type type, int 
 {
     struct hr_guard_message message = {.type = type, .a = a, .c = c};
 
-    if (process->link.fd >= 0 && send(process->link.fd, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+    if (process->link.fd >= 0 &&
+        send(process->link.fd, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
         errno == EAGAIN)
-        shutdown(process->link.fd, SHUT_RDWR); /* a guard that does not read is no guard: end it all */
+        shutdown(process->link.fd,
+                 SHUT_RDWR); /* a guard that does not read is no guard: end it all */
 }
 
 void hr_process_signal(struct hr_process *process, int signal_number)
@@ -183,7 +185,8 @@ static void collect(struct hr_process *process)
     pid_t got = waitpid(process->child, &status, WNOHANG);
 
     if (got == 0) {
-        hr_timer_start(process->loop, &process->timer, hr_now_ns() + (process->link.fd >= 0 ? REAP_RETRY_NS : POLL_EXIT_NS),
+        hr_timer_start(process->loop, &process->timer,
+                       hr_now_ns() + (process->link.fd >= 0 ? REAP_RETRY_NS : POLL_EXIT_NS),
                        look_for_exit);
         return;
     }
@@ -234,7 +237,8 @@ void hr_process_kill(struct hr_process *process, int grace_ms)
     process->kill_asked = true;
     kill(-process->child, SIGCONT);
     kill(-process->child, SIGTERM);
-    hr_timer_start(process->loop, &process->timer, hr_now_ns() + (int64_t)grace_ms * 1000000, grace_over);
+    hr_timer_start(process->loop, &process->timer, hr_now_ns() + (int64_t)grace_ms * 1000000,
+                   grace_over);
 }
 
 #endif
@@ -270,13 +274,15 @@ static void drop_sources(struct fd_plan *plan, size_t count)
             close(plan[i].source);
 }
 
-static int add_actions(posix_spawn_file_actions_t *actions, const struct fd_plan *plan, size_t count, const char *cwd)
+static int add_actions(posix_spawn_file_actions_t *actions, const struct fd_plan *plan,
+                       size_t count, const char *cwd)
 {
     int error = 0;
 
     for (size_t i = 0; i < count && !error; i++)
         error = plan[i].source < 0
-                    ? posix_spawn_file_actions_addopen(actions, plan[i].target, "/dev/null", O_RDONLY, 0)
+                    ? posix_spawn_file_actions_addopen(actions, plan[i].target, "/dev/null",
+                                                       O_RDONLY, 0)
                     : posix_spawn_file_actions_adddup2(actions, plan[i].source, plan[i].target);
     if (!error && cwd)
         error = posix_spawn_file_actions_addchdir_np(actions, cwd);
@@ -287,8 +293,8 @@ static int add_actions(posix_spawn_file_actions_t *actions, const struct fd_plan
     return error;
 }
 
-static int spawn(pid_t *ret_pid, char *const argv[], char *const environment[], struct fd_plan *plan, size_t count,
-                 const char *cwd)
+static int spawn(pid_t *ret_pid, char *const argv[], char *const environment[],
+                 struct fd_plan *plan, size_t count, const char *cwd)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -307,7 +313,8 @@ static int spawn(pid_t *ret_pid, char *const argv[], char *const environment[], 
     sigfillset(&all);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+    posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
     error = lift_sources(plan, count);
     if (!error)
         error = add_actions(&actions, plan, count, cwd);
@@ -320,33 +327,48 @@ actions_done:
     return error;
 }
 
-static int spawn_failed(const struct hr_process_request *request, const char *program, int error_number,
-                        struct hermes_error *error)
+static int spawn_failed(const struct hr_process_request *request, const char *program,
+                        int error_number, struct hermes_error *error)
 {
     if (request->cwd && access(request->cwd, X_OK))
-        return hr_error_set(error, HERMES_ENOENT, errno, "cannot use the working directory %s: %s", request->cwd,
-                            strerror(errno));
-    return hr_error_set(error, HERMES_ESYSTEM, error_number, "cannot start %s: %s", program, strerror(error_number));
+        return hr_error_set(error, HERMES_ENOENT, errno, "cannot use the working directory %s: %s",
+                            request->cwd, strerror(errno));
+    return hr_error_set(error, HERMES_ESYSTEM, error_number, "cannot start %s: %s", program,
+                        strerror(error_number));
 }
 
 #ifndef HERMES_NO_GUARD
 
-int hr_process_start(struct hr_process *process, const struct hr_process_request *request, struct hermes_error *error)
+int hr_process_start(struct hr_process *process, const struct hr_process_request *request,
+                     struct hermes_error *error)
 {
-    char *argv[] = {(char *)request->guard, (char *)RUNNER_NAME, (char *)"--", (char *)request->python,
-                    (char *)"-c",           (char *)request->command, (char *)RUNNER_NAME, NULL};
+    char *argv[] = {(char *)request->guard,
+                    (char *)RUNNER_NAME,
+                    (char *)(request->tools_fd >= 0 ? "-a" : "--"),
+                    (char *)"--",
+                    (char *)request->python,
+                    (char *)"-c",
+                    (char *)request->command,
+                    (char *)RUNNER_NAME,
+                    NULL};
     int link[2], failed;
 
     if (HR_FAULT(HR_FAULT_SOCKET) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link))
-        return hr_error_set(error, HERMES_ESYSTEM, errno, "cannot make a socket: %s", strerror(errno));
+        return hr_error_set(error, HERMES_ESYSTEM, errno, "cannot make a socket: %s",
+                            strerror(errno));
     struct fd_plan plan[] = {{request->stdin_fd, 0, false},
                              {request->stdout_fd, 1, false},
                              {request->stderr_fd, 2, false},
                              {link[1], HR_GUARD_FD_LINK, false},
-                             {request->control_fd, HR_GUARD_FD_CONTROL, false}};
+                             {request->control_fd, HR_GUARD_FD_CONTROL, false},
+                             {request->tools_fd, HR_GUARD_FD_AUX, false}};
+    size_t fds = request->tools_fd >= 0 ? HR_ARRAY_LENGTH(plan) : HR_ARRAY_LENGTH(plan) - 1;
+
+    if (request->tools_fd < 0)
+        memmove(argv + 3, argv + 4, 5 * sizeof argv[0]);
     failed = hr_watch_add(process->loop, &process->link, link[0], HR_READ, link_ready);
     if (!failed)
-        failed = spawn(&process->child, argv, request->environment, plan, HR_ARRAY_LENGTH(plan), request->cwd);
+        failed = spawn(&process->child, argv, request->environment, plan, fds, request->cwd);
     close(link[1]);
     if (failed) {
         hr_watch_remove(process->loop, &process->link);
@@ -359,25 +381,31 @@ int hr_process_start(struct hr_process *process, const struct hr_process_request
 
 #else
 
-int hr_process_start(struct hr_process *process, const struct hr_process_request *request, struct hermes_error *error)
+int hr_process_start(struct hr_process *process, const struct hr_process_request *request,
+                     struct hermes_error *error)
 {
-    char *argv[] = {(char *)request->python, (char *)"-c", (char *)request->command, (char *)RUNNER_NAME, NULL};
+    char *argv[] = {(char *)request->python, (char *)"-c", (char *)request->command,
+                    (char *)RUNNER_NAME, NULL};
     int lifeline[2], failed, pidfd = -1;
 
     if (HR_FAULT(HR_FAULT_PIPE) || pipe2(lifeline, O_CLOEXEC))
-        return hr_error_set(error, HERMES_ESYSTEM, errno, "cannot make a pipe: %s", strerror(errno));
-    struct fd_plan plan[] = {{request->stdin_fd, 0, false},
-                             {request->stdout_fd, 1, false},
-                             {request->stderr_fd, 2, false},
-                             {request->control_fd, 3, false},
-                             {lifeline[0], 5, false}};
-    failed = spawn(&process->child, argv, request->environment, plan, HR_ARRAY_LENGTH(plan), request->cwd);
+        return hr_error_set(error, HERMES_ESYSTEM, errno, "cannot make a pipe: %s",
+                            strerror(errno));
+    struct fd_plan plan[] = {{request->stdin_fd, 0, false},  {request->stdout_fd, 1, false},
+                             {request->stderr_fd, 2, false}, {request->control_fd, 3, false},
+                             {lifeline[0], 5, false},        {request->tools_fd, 4, false}};
+    size_t fds = request->tools_fd >= 0 ? HR_ARRAY_LENGTH(plan) : HR_ARRAY_LENGTH(plan) - 1;
+
+    failed = spawn(&process->child, argv, request->environment, plan, fds, request->cwd);
     close(lifeline[0]);
     if (failed) {
         close(lifeline[1]);
         process->child = 0;
-        if (failed == ENOENT || failed == EACCES) { /* told as an interpreter that cannot be executed */
-            return hr_error_set(error, HERMES_ENOENT, failed, "cannot execute %s: %s", request->python, strerror(failed));
+        if ((failed == ENOENT || failed == EACCES) &&
+            !(request->cwd && access(request->cwd, X_OK))) {
+            /* told as an interpreter that cannot be executed */
+            return hr_error_set(error, HERMES_ENOENT, failed, "cannot execute %s: %s",
+                                request->python, strerror(failed));
         }
         return spawn_failed(request, request->python, failed, error);
     }

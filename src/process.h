@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processes of one kernel: start, signal, kill with everything below, and the news of their end. With a guard
- * (Linux) or by process group (elsewhere, or as built). Knows nothing of cells and frames. No SIGCHLD, no foreign pids.
+ * The processes of one kernel: start, signal, kill with everything below, and the news of their
+ * end. With a guard (Linux) or by process group (elsewhere, or as built). Knows nothing of cells
+ * and frames. No SIGCHLD, no foreign pids.
  *
  * News come from the loop through the three functions of struct hr_process; `gone` is the last.
  */
@@ -15,17 +16,20 @@
 
 struct hr_process {
     /* set by the owner before the start */
-    void (*exited)(struct hr_process *process, int wait_status, bool status_known, bool out_of_memory);
-    void (*acknowledged)(struct hr_process *process); /* every signal asked for so far has been sent */
-    void (*gone)(struct hr_process *process);         /* no process is left; may free the owner later, not here */
+    void (*exited)(struct hr_process *process, int wait_status, bool status_known,
+                   bool out_of_memory);
+    void (*acknowledged)(
+        struct hr_process *process); /* every signal asked for so far has been sent */
+    void (*gone)(
+        struct hr_process *process); /* no process is left; may free the owner later, not here */
 
     struct hr_loop *loop;
-    pid_t child;  /* our direct child: the guard, else Python; 0 once reaped */
-    pid_t python; /* 0 until known */
+    pid_t child;    /* our direct child: the guard, else Python; 0 once reaped */
+    pid_t python;   /* 0 until known */
     int exec_errno; /* of an interpreter that could not be executed */
     char tree_id[33];
-    struct hr_watch link; /* guard link, else a pidfd */
-    int lifeline;         /* without a guard: its death is our death's news */
+    struct hr_watch link;  /* guard link, else a pidfd */
+    int lifeline;          /* without a guard: its death is our death's news */
     struct hr_timer timer; /* reaping, grace; the owner reserves it */
     uint32_t signals_asked, signals_sent;
     bool have_exited, kill_asked, finished;
@@ -34,20 +38,25 @@ struct hr_process {
 
 struct hr_process_request {
     const char *python;
-    const char *command; /* source for -c */
-    const char *guard;   /* path of the guard program */
-    char *const *environment; /* HERMES_TREE_ID must be in it */
-    const char *cwd;     /* NULL: the host's */
+    const char *command;                            /* source for -c */
+    const char *guard;                              /* path of the guard program */
+    char *const *environment;                       /* HERMES_TREE_ID must be in it */
+    const char *cwd;                                /* NULL: the host's */
     int stdin_fd, stdout_fd, stderr_fd, control_fd; /* the child's ends, borrowed */
+    int tools_fd;                                   /* -1: none */
 };
 
 /* Fresh random id for HERMES_TREE_ID. 0 or an errno. */
 int hr_process_prepare(struct hr_process *process, struct hr_loop *loop);
 /* 0, or HERMES_ESYSTEM, HERMES_ENOENT with text. After a failure nothing is left. */
-int hr_process_start(struct hr_process *process, const struct hr_process_request *request, struct hermes_error *error);
+int hr_process_start(struct hr_process *process, const struct hr_process_request *request,
+                     struct hermes_error *error);
 /* Signal the kernel's process group; `acknowledged` follows. */
 void hr_process_signal(struct hr_process *process, int signal_number);
-/* Whether the kernel's own process ignores a signal at this moment (false where that cannot be told). */
+/*
+ * Whether the kernel's own process ignores a signal at this moment (false where that cannot be
+ * told).
+ */
 bool hr_process_ignores(const struct hr_process *process, int signal_number);
 /* End everything: SIGTERM, and SIGKILL after the grace. May be asked again. */
 void hr_process_kill(struct hr_process *process, int grace_ms);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which kernel serves a cell, and which kernels must go: keys, owners, the cap, idle limits, reset. Knows kernels only
- * as things that are listed, attached and used last at some time.
+ * Which kernel serves a cell, and which kernels must go: keys, owners, the cap, idle limits, reset.
+ * Knows kernels only as things that are listed, attached and used last at some time.
  */
 #include "config.h"
 
@@ -25,10 +25,13 @@ static void owner_free(struct hermes_engine *engine, struct hr_owner *owner)
     hr_free(owner);
 }
 
-/* Owners without kernels are remembered, so that a fresh kernel can say what became of the last; but not without end. */
+/*
+ * Owners without kernels are remembered, so that a fresh kernel can say what became of the last;
+ * but not without end.
+ */
 static void forget_old_owners(struct hermes_engine *engine)
 {
-    HR_LIST_EACH(link, &engine->owners) {
+    HR_LIST_EACH (link, &engine->owners) {
         struct hr_owner *owner = HR_CONTAINER(link, struct hr_owner, link);
 
         if (engine->owner_count <= OWNERS_MAX || link == engine->owners.previous)
@@ -43,9 +46,10 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-struct hr_owner *hr_registry_find_owner(struct hermes_engine *engine, const char *session, const char *child)
+struct hr_owner *hr_registry_find_owner(struct hermes_engine *engine, const char *session,
+                                        const char *child)
 {
-    HR_LIST_EACH(link, &engine->owners) {
+    HR_LIST_EACH (link, &engine->owners) {
         struct hr_owner *owner = HR_CONTAINER(link, struct hr_owner, link);
 
         if (strcmp(owner->session, session) == 0 && same_text(owner->child, child))
@@ -54,7 +58,8 @@ struct hr_owner *hr_registry_find_owner(struct hermes_engine *engine, const char
     return NULL;
 }
 
-static struct hr_owner *owner_new(struct hermes_engine *engine, const char *session, const char *child)
+static struct hr_owner *owner_new(struct hermes_engine *engine, const char *session,
+                                  const char *child)
 {
     struct hr_owner *owner = hr_calloc(1, sizeof *owner);
 
@@ -116,8 +121,8 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return (hash ^ (text ? 0x100 : 0x101)) * UINT64_C(0x100000001b3);
 }
 
-static uint64_t hash_key(const struct hr_owner *owner, enum hermes_mode mode, const char *python, const char *cwd,
-                         const char *tools)
+static uint64_t hash_key(const struct hr_owner *owner, enum hermes_mode mode, const char *python,
+                         const char *cwd, const char *tools)
 {
     uint64_t hash = hash_text(UINT64_C(0xcbf29ce484222325), owner->name);
 
@@ -127,14 +132,16 @@ static uint64_t hash_key(const struct hr_owner *owner, enum hermes_mode mode, co
 
 static bool same_key(const struct hr_spec *a, const struct hr_spec *b)
 {
-    return a->key_hash == b->key_hash && a->owner == b->owner && a->mode == b->mode && strcmp(a->python, b->python) == 0 &&
-           strcmp(a->cwd, b->cwd) == 0 && same_text(a->tools, b->tools);
+    return a->key_hash == b->key_hash && a->owner == b->owner && a->mode == b->mode &&
+           strcmp(a->python, b->python) == 0 && strcmp(a->cwd, b->cwd) == 0 &&
+           same_text(a->tools, b->tools);
 }
 
 static bool same_setup(const struct hr_spec *a, const struct hr_spec *b)
 {
-    return a->io == b->io && a->stdin_source == b->stdin_source && a->env == b->env && same_text(a->script, b->script) &&
-           same_text(a->path0, b->path0) && a->argv.size == b->argv.size &&
+    return a->io == b->io && a->stdin_source == b->stdin_source && a->env == b->env &&
+           same_text(a->script, b->script) && same_text(a->path0, b->path0) &&
+           a->argv.size == b->argv.size &&
            (!a->argv.size || memcmp(a->argv.data, b->argv.data, a->argv.size) == 0);
 }
 
@@ -162,7 +169,9 @@ static bool copy_setup(struct hr_spec *spec, const struct hermes_kernel_setup *s
     spec->stdin_source = setup->stdin_source;
     spec->env = setup->env;
     spec->script = hr_strdup(setup->script);
-    spec->path0 = setup->path0 ? hr_strdup(setup->path0) : spec->mode == HERMES_MODE_STRICT ? NULL : hr_strdup("");
+    spec->path0 = setup->path0                       ? hr_strdup(setup->path0)
+                  : spec->mode == HERMES_MODE_STRICT ? NULL
+                                                     : hr_strdup("");
     for (const char *const *item = setup->argv; item && *item; item++)
         hr_buf_add(&spec->argv, *item, strlen(*item) + 1);
     return !spec->argv.failed && (!setup->script || spec->script) &&
@@ -170,10 +179,11 @@ static bool copy_setup(struct hr_spec *spec, const struct hermes_kernel_setup *s
 }
 
 /* A cell's spec is that of the live kernel it fits, so that the usual cell copies no key. */
-static struct hr_spec *share_spec(struct hermes_engine *engine, struct hr_spec *fresh, bool reset, bool *ret_mismatch)
+static struct hr_spec *share_spec(struct hermes_engine *engine, struct hr_spec *fresh, bool reset,
+                                  bool *ret_mismatch)
 {
     *ret_mismatch = false;
-    HR_LIST_EACH(link, &engine->kernels) {
+    HR_LIST_EACH (link, &engine->kernels) {
         struct hr_kernel *kernel = HR_CONTAINER(link, struct hr_kernel, link);
 
         if (!kernel->listed || reset || !same_key(kernel->spec, fresh))
@@ -185,8 +195,8 @@ static struct hr_spec *share_spec(struct hermes_engine *engine, struct hr_spec *
     return NULL;
 }
 
-int hr_spec_get(struct hermes_engine *engine, const struct hermes_cell *request, const char *python, const char *cwd,
-                struct hr_spec **ret, struct hermes_error *error)
+int hr_spec_get(struct hermes_engine *engine, const struct hermes_cell *request, const char *python,
+                const char *cwd, struct hr_spec **ret, struct hermes_error *error)
 {
     const char *session = request->session ? request->session : request->task_id;
     struct hr_owner *owner = hr_registry_find_owner(engine, session, request->child_id);
@@ -204,7 +214,8 @@ int hr_spec_get(struct hermes_engine *engine, const struct hermes_cell *request,
     spec->mode = request->mode ? request->mode : (enum hermes_mode)engine->options.mode;
     spec->python = hr_strdup(python);
     spec->cwd = hr_strdup(cwd);
-    if (!join_tools(request->tools, &spec->tools) || !spec->python || !spec->cwd || !copy_setup(spec, request->setup)) {
+    if (!join_tools(request->tools, &spec->tools) || !spec->python || !spec->cwd ||
+        !copy_setup(spec, request->setup)) {
         hr_spec_unref(engine, spec);
         return hr_error_set(error, HERMES_ENOMEM, 0, "out of memory");
     }
@@ -213,8 +224,10 @@ int hr_spec_get(struct hermes_engine *engine, const struct hermes_cell *request,
     if (shared || mismatch)
         hr_spec_unref(engine, spec);
     if (mismatch)
-        return hr_error_set(error, HERMES_EMISMATCH, 0,
-                            "the live kernel of \"%.100s\" was started with other settings; reset it first", owner->name);
+        return hr_error_set(
+            error, HERMES_EMISMATCH, 0,
+            "the live kernel of \"%.100s\" was started with other settings; reset it first",
+            owner->name);
     if (shared) {
         shared->references++;
         spec = shared;
@@ -258,7 +271,7 @@ static void tell_what_was_before(struct hr_kernel *kernel)
 
 static struct hr_kernel *find_listed(struct hermes_engine *engine, const struct hr_spec *spec)
 {
-    HR_LIST_EACH(link, &engine->kernels) {
+    HR_LIST_EACH (link, &engine->kernels) {
         struct hr_kernel *kernel = HR_CONTAINER(link, struct hr_kernel, link);
 
         if (kernel->listed && (kernel->spec == spec || same_key(kernel->spec, spec)))
@@ -267,8 +280,8 @@ static struct hr_kernel *find_listed(struct hermes_engine *engine, const struct 
     return NULL;
 }
 
-int hr_registry_acquire(struct hermes_engine *engine, struct hr_spec *spec, bool reset, struct hr_kernel **ret,
-                        struct hermes_error *error)
+int hr_registry_acquire(struct hermes_engine *engine, struct hr_spec *spec, bool reset,
+                        struct hr_kernel **ret, struct hermes_error *error)
 {
     struct hr_kernel *kernel = find_listed(engine, spec);
     int status;
@@ -314,13 +327,14 @@ void hr_registry_trim(struct hermes_engine *engine)
         struct hr_kernel *oldest = NULL;
         int64_t live = 0;
 
-        HR_LIST_EACH(link, &engine->kernels) {
+        HR_LIST_EACH (link, &engine->kernels) {
             struct hr_kernel *kernel = HR_CONTAINER(link, struct hr_kernel, link);
 
             if (!kernel->listed || kernel->pinned)
                 continue;
             live++;
-            if (!HR_KERNEL_ATTACHED(kernel) && (!oldest || kernel->last_used_ns < oldest->last_used_ns))
+            if (!HR_KERNEL_ATTACHED(kernel) &&
+                (!oldest || kernel->last_used_ns < oldest->last_used_ns))
                 oldest = kernel;
         }
         if (live <= engine->options.max_session_kernels || !oldest)
@@ -332,11 +346,12 @@ void hr_registry_trim(struct hermes_engine *engine)
 static void sweep_idle(struct hr_timer *timer)
 {
     struct hermes_engine *engine = HR_CONTAINER(timer, struct hermes_engine, idle_timer);
-    int64_t limit = engine->options.kernel_idle_timeout_ms * 1000000, now = hr_now_ns(), next = HR_NEVER;
+    int64_t limit = engine->options.kernel_idle_timeout_ms * 1000000, now = hr_now_ns(),
+            next = HR_NEVER;
 
     if (!limit)
         return;
-    HR_LIST_EACH(link, &engine->kernels) {
+    HR_LIST_EACH (link, &engine->kernels) {
         struct hr_kernel *kernel = HR_CONTAINER(link, struct hr_kernel, link);
 
         if (!kernel->listed || HR_KERNEL_ATTACHED(kernel))

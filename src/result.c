@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A result as JSON. cJSON prints what is plain; texts go through our own escaper, since cJSON ends strings at NUL and lets
- * broken UTF-8 through.
+ * A result as JSON. cJSON prints what is plain; texts go through our own escaper, since cJSON ends
+ * strings at NUL and lets broken UTF-8 through.
  */
 #include "config.h"
 
@@ -49,7 +49,8 @@ static bool add_seconds(cJSON *object, const char *name, int64_t us)
 {
     char digits[40];
 
-    snprintf(digits, sizeof digits, "%lld.%03d", (long long)(us / 1000000), (int)(us % 1000000 / 1000));
+    snprintf(digits, sizeof digits, "%lld.%03d", (long long)(us / 1000000),
+             (int)(us % 1000000 / 1000));
     return cJSON_AddRawToObject(object, name, digits) != NULL;
 }
 
@@ -62,9 +63,11 @@ static bool add_kernel(cJSON *object, const struct hermes_result *result)
            add_count(kernel, "execution_count", result->execution_count) &&
            add_count(kernel, "generation", result->generation) &&
            cJSON_AddBoolToObject(kernel, "state_reset", result->state_reset) &&
-           (!result->previous || cJSON_AddStringToObject(kernel, "previous", previous_names[result->previous])) &&
+           (!result->previous ||
+            cJSON_AddStringToObject(kernel, "previous", previous_names[result->previous])) &&
            (!result->ended || cJSON_AddTrueToObject(kernel, "ended")) &&
-           (result->state_kept < 0 || cJSON_AddBoolToObject(kernel, "state_kept", result->state_kept));
+           (result->state_kept < 0 ||
+            cJSON_AddBoolToObject(kernel, "state_kept", result->state_kept));
 }
 
 static bool add_all(cJSON *object, const struct hermes_result *result)
@@ -76,7 +79,8 @@ static bool add_all(cJSON *object, const struct hermes_result *result)
            add_seconds(object, "duration_seconds", result->duration_us) &&
            add_seconds(object, "queued_seconds", result->queued_us) &&
            add_count(object, "tool_calls_made", result->tool_calls) &&
-           add_count(object, "redactions", result->redactions) && add_optional(object, "hint", result->hint) &&
+           add_count(object, "redactions", result->redactions) &&
+           add_optional(object, "hint", result->hint) &&
            add_optional(object, "warning", result->warning) &&
            cJSON_AddBoolToObject(object, "stdout_truncated", result->truncated) &&
            add_count(object, "stdout_bytes_captured", result->bytes_captured) &&
@@ -84,7 +88,8 @@ static bool add_all(cJSON *object, const struct hermes_result *result)
            add_count(object, "stdout_bytes_omitted", result->bytes_omitted) &&
            add_optional(object, "stdout_spill_path", result->spill_path) &&
            (!result->background_output ||
-            add_text(object, "background_output", result->background_output, result->background_output_size)) &&
+            add_text(object, "background_output", result->background_output,
+                     result->background_output_size)) &&
            add_kernel(object, result);
 }
 
@@ -116,5 +121,6 @@ void hermes_result_free(struct hermes_result *public)
     hr_free(result->warning);
     hr_free(result->spill_path);
     hr_free(result->background);
+    hr_free(result->hint);
     hr_free(result);
 }

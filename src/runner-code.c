@@ -20,16 +20,17 @@ enum { COMPILED_MAX = 4 << 20, ENTRIES_MAX = 16, MAGIC_MAX = 16 };
 
 struct entry {
     char *python;
-    char magic[MAGIC_MAX];
-    size_t magic_size;
-    char *compiled; /* empty: known to be in no cache file */
-    size_t compiled_size;
+    char *
+        file; /* as in the cache: u32 size of the magic, the magic, the compiled code; NULL: none */
+    size_t size;
+    bool read; /* from the cache directory, which may hold no such file */
 };
 
 struct hr_runner_code {
-    char *source;
+    char *path;
+    char *source; /* NULL until an interpreter without compiled code asks for it */
     size_t source_size;
-    uint64_t source_hash;
+    uint64_t source_key; /* tells this runner from others */
     struct entry entries[ENTRIES_MAX];
     size_t count;
 };
@@ -68,11 +69,13 @@ char *hr_find_installed(const char *named, const char *file_name, const char *tr
 
     if (named && *named)
         return if_readable(hr_strdup(named));
-    directory = own_directory(); /* first: a build tree's program must not take an installed older part */
+    directory =
+        own_directory(); /* first: a build tree's program must not take an installed older part */
     for (size_t i = 0; directory && !found && i < sizeof around / sizeof around[0]; i++) {
         found = if_readable(hr_printf("%s%s/%s", directory, around[i], file_name));
         if (!found)
-            found = if_readable(hr_printf("%s%s/%s/%s", directory, around[i], tree_directory, file_name));
+            found = if_readable(
+                hr_printf("%s%s/%s/%s", directory, around[i], tree_directory, file_name));
     }
     free(directory);
     return found ? found : if_readable(hr_printf("%s/%s", HERMES_PKGLIBEXECDIR, file_name));
@@ -116,41 +119,72 @@ struct hr_runner_code *hr_runner_code_new(void)
 static void entry_done(struct entry *entry)
 {
     hr_free(entry->python);
-    hr_free(entry->compiled);
+    hr_free(entry->file);
+}
+
+static uint64_t hash_file(uint64_t key, const struct stat *info)
+{
+    key = hash(key, &info->st_size, sizeof info->st_size);
+    key = hash(key, &info->st_mtim, sizeof info->st_mtim);
+    return hash(key, &info->st_ino, sizeof info->st_ino);
+}
+
+static void drop_all(struct hr_runner_code *code)
+{
+    for (size_t i = 0; i < code->count; i++)
+        entry_done(&code->entries[i]);
+    code->count = 0;
+    hr_free(code->source);
+    hr_free(code->path);
+    code->source = code->path = NULL;
+}
+
+int hr_runner_code_load(struct hr_runner_code *code, const char *path, struct hermes_error *error)
+{
+    char *found = HR_FAULT(HR_FAULT_OPEN)
+                      ? NULL
+                      : hr_find_installed(path, "hermes_kernel_runner.py", "runner");
+    struct stat info;
+    uint64_t key;
+
+    if (!found || stat(found, &info)) {
+        hr_free(found);
+        return hr_error_set(
+            error, HERMES_ENOENT, 0,
+            "hermes_kernel_runner.py is not found%s%.150s; set the option \"runner\"",
+            path && *path ? " at " : "", path ? path : "");
+    }
+    key = hash_file(hash(UINT64_C(0xcbf29ce484222325), found, strlen(found)), &info);
+    if (code->path && key == code->source_key) {
+        hr_free(found);
+        return 0;
+    }
+    drop_all(code); /* the first, or another since */
+    code->path = found;
+    code->source_key = key;
+    return 0;
 }
 
 void hr_runner_code_free(struct hr_runner_code *code)
 {
     if (!code)
         return;
-    for (size_t i = 0; i < code->count; i++)
-        entry_done(&code->entries[i]);
-    hr_free(code->source);
+    drop_all(code);
     hr_free(code);
 }
 
-int hr_runner_code_load(struct hr_runner_code *code, const char *path, struct hermes_error *error)
+static bool need_source(struct hr_runner_code *code)
 {
-    char *found;
     int fd;
 
     if (code->source)
-        return 0;
-    found = hr_find_installed(path, "hermes_kernel_runner.py", "runner");
-    if (!found)
-        return hr_error_set(error, HERMES_ENOENT, 0, "hermes_kernel_runner.py is not found%s%s; set the option \"runner\"",
-                            path && *path ? " at " : "", path ? path : "");
-    fd = HR_FAULT(HR_FAULT_OPEN) ? -1 : open(found, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        code->source = read_whole(fd, 1 << 20, &code->source_size);
-        close(fd);
-    }
-    if (!code->source)
-        hr_error_set(error, HERMES_ENOENT, errno, "cannot read %.200s", found);
-    else
-        code->source_hash = hash(UINT64_C(0xcbf29ce484222325), code->source, code->source_size);
-    hr_free(found);
-    return code->source ? 0 : HERMES_ENOENT;
+        return true;
+    fd = open(code->path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    code->source = read_whole(fd, 1 << 20, &code->source_size);
+    close(fd);
+    return code->source != NULL;
 }
 
 /* ---- the cache directory ---------------------------------------------------------------- */
@@ -187,29 +221,31 @@ static int open_cache(bool make)
 }
 
 /* The name tells interpreter (as a file of this moment) and runner apart. */
-static bool cache_name(const struct hr_runner_code *code, const char *python, char *name, size_t size)
+static bool cache_name(const struct hr_runner_code *code, const char *python, char *name,
+                       size_t size)
 {
     struct stat info;
     uint64_t key;
 
     if (stat(python, &info))
         return false;
-    key = hash(code->source_hash, python, strlen(python));
-    key = hash(key, &info.st_size, sizeof info.st_size);
-    key = hash(key, &info.st_mtim, sizeof info.st_mtim);
-    key = hash(key, &info.st_ino, sizeof info.st_ino);
+    key = hash_file(hash(code->source_key, python, strlen(python)), &info);
     snprintf(name, size, "runner-%016llx.bin", (unsigned long long)key);
     return true;
 }
 
-/* File: u32 size of the magic, the magic, the marshalled code. */
+static bool is_well_formed(const char *file, size_t size)
+{
+    return size > 4 && hr_get_u32(file) <= MAGIC_MAX && hr_get_u32(file) + 4 < size;
+}
+
 static void read_cache(const struct hr_runner_code *code, struct entry *entry)
 {
     int directory = open_cache(false), fd;
     struct stat info;
-    char name[64], *data;
-    size_t size = 0;
+    char name[64];
 
+    entry->read = true;
     if (directory < 0)
         return;
     fd = cache_name(code, entry->python, name, sizeof name)
@@ -218,42 +254,45 @@ static void read_cache(const struct hr_runner_code *code, struct entry *entry)
     close(directory);
     if (fd < 0)
         return;
-    data = !fstat(fd, &info) && info.st_uid == geteuid() && !(info.st_mode & 022)
-               ? read_whole(fd, COMPILED_MAX, &size)
-               : NULL;
+    if (!fstat(fd, &info) && info.st_uid == geteuid() && !(info.st_mode & 022))
+        entry->file = read_whole(fd, COMPILED_MAX, &entry->size);
     close(fd);
-    if (data && size > 4 && hr_get_u32(data) <= MAGIC_MAX && hr_get_u32(data) + 4 < size) {
-        entry->magic_size = hr_get_u32(data);
-        memcpy(entry->magic, data + 4, entry->magic_size);
-        entry->compiled_size = size - 4 - entry->magic_size;
-        entry->compiled = hr_memdup(data + 4 + entry->magic_size, entry->compiled_size);
+    if (entry->file && !is_well_formed(entry->file, entry->size)) {
+        hr_free(entry->file);
+        entry->file = NULL;
     }
-    hr_free(data);
 }
 
 static void write_cache(const struct hr_runner_code *code, const struct entry *entry)
 {
     int directory = open_cache(true), fd;
     char name[64], temporary[96];
-    struct hr_buf file;
     bool written;
 
     if (directory < 0)
         return;
-    hr_buf_init(&file, 0);
-    hr_buf_add_u32(&file, (uint32_t)entry->magic_size);
-    hr_buf_add(&file, entry->magic, entry->magic_size);
-    hr_buf_add(&file, entry->compiled, entry->compiled_size);
-    if (!file.failed && cache_name(code, entry->python, name, sizeof name)) {
+    if (cache_name(code, entry->python, name, sizeof name)) {
         snprintf(temporary, sizeof temporary, "%s.%ld", name, (long)getpid());
-        fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                    0600);
         if (fd >= 0) {
-            written = write(fd, file.data, file.size) == (ssize_t)file.size;
+            written = write(fd, entry->file, entry->size) == (ssize_t)entry->size;
             if (close(fd) || !written || renameat(directory, temporary, directory, name))
                 unlinkat(directory, temporary, 0);
         }
     }
-    hr_buf_done(&file);
+    close(directory);
+}
+
+static void forget_cache(const struct hr_runner_code *code, const struct entry *entry)
+{
+    int directory = open_cache(false);
+    char name[64];
+
+    if (directory < 0)
+        return;
+    if (cache_name(code, entry->python, name, sizeof name))
+        unlinkat(directory, name, 0);
     close(directory);
 }
 
@@ -276,35 +315,55 @@ static struct entry *entry_of(struct hr_runner_code *code, const char *python)
     if (!entry->python)
         return NULL;
     code->count++;
-    read_cache(code, entry);
     return entry;
 }
 
 bool hr_runner_code_add_fields(struct hr_runner_code *code, const char *python, struct hr_buf *out)
 {
-    const struct entry *entry = entry_of(code, python);
-    bool compiled = entry && entry->compiled;
+    struct entry *entry = entry_of(code, python);
+    size_t magic_size;
 
-    return hr_fields_add(out, code->source, code->source_size) &&
-           hr_fields_add(out, compiled ? entry->magic : "", compiled ? entry->magic_size : 0) &&
-           hr_fields_add(out, compiled ? entry->compiled : "", compiled ? entry->compiled_size : 0);
+    if (entry && !entry->read)
+        read_cache(code, entry);
+    if (!entry || !entry->file)
+        return need_source(code) && hr_fields_add(out, code->source, code->source_size) &&
+               hr_fields_add(out, "", 0) && hr_fields_add(out, "", 0);
+    magic_size = hr_get_u32(entry->file);
+    return hr_buf_reserve(out, entry->size + 64) && hr_fields_add(out, "", 0) &&
+           hr_fields_add(out, entry->file + 4, magic_size) &&
+           hr_fields_add(out, entry->file + 4 + magic_size, entry->size - 4 - magic_size);
 }
 
-void hr_runner_code_keep(struct hr_runner_code *code, const char *python, const char *magic, size_t magic_size,
-                         const char *compiled, size_t compiled_size)
+void hr_runner_code_keep(struct hr_runner_code *code, const char *python, const char *magic,
+                         size_t magic_size, const char *compiled, size_t compiled_size)
 {
     struct entry *entry = entry_of(code, python);
-    char *copy;
+    struct hr_buf file;
 
-    if (!entry || !compiled_size || compiled_size > COMPILED_MAX || magic_size > MAGIC_MAX)
+    if (!entry || !compiled_size || compiled_size > COMPILED_MAX - 64 || magic_size > MAGIC_MAX)
         return;
-    copy = hr_memdup(compiled, compiled_size);
-    if (!copy)
+    hr_buf_init(&file, 0);
+    hr_buf_add_u32(&file, (uint32_t)magic_size);
+    hr_buf_add(&file, magic, magic_size);
+    hr_buf_add(&file, compiled, compiled_size);
+    if (file.failed) {
+        hr_buf_done(&file);
         return;
-    hr_free(entry->compiled);
-    entry->compiled = copy;
-    entry->compiled_size = compiled_size;
-    memcpy(entry->magic, magic, magic_size);
-    entry->magic_size = magic_size;
+    }
+    hr_free(entry->file);
+    entry->size = file.size;
+    entry->file = hr_buf_take(&file);
+    entry->read = true;
     write_cache(code, entry);
+}
+
+void hr_runner_code_forget(struct hr_runner_code *code, const char *python)
+{
+    struct entry *entry = entry_of(code, python);
+
+    if (!entry || !entry->file)
+        return;
+    forget_cache(code, entry);
+    hr_free(entry->file);
+    entry->file = NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The runner's program: its source text, and for each interpreter its compiled form, remembered in memory and in the
- * user's cache directory, so that a kernel does not compile it at every start.
+ * The runner's program: its source text, and for each interpreter its compiled form, remembered in
+ * memory and in the user's cache directory, so that a kernel does not compile it at every start.
  */
 #ifndef HR_RUNNER_CODE_H
 #define HR_RUNNER_CODE_H
@@ -15,19 +15,24 @@ struct hr_runner_code *hr_runner_code_new(void);
 void hr_runner_code_free(struct hr_runner_code *code);
 
 /*
- * Read the source from path ("": the installed place, the library's directory, the source tree) unless that is done.
+ * Find the source at path ("": the library's directory, the source tree, the installed place) and
+ * note whether it is another than before.
  *   Errors: HERMES_ENOENT, HERMES_ENOMEM
  */
 int hr_runner_code_load(struct hr_runner_code *code, const char *path, struct hermes_error *error);
-/* Append the three fields of INIT: source, magic, compiled code (the last two empty when there is none for this interpreter). */
+/* Append the three fields of INIT: either the source alone, or magic and compiled code alone. */
 bool hr_runner_code_add_fields(struct hr_runner_code *code, const char *python, struct hr_buf *out);
 /* Keep what a kernel compiled. Best effort. */
-void hr_runner_code_keep(struct hr_runner_code *code, const char *python, const char *magic, size_t magic_size,
-                         const char *compiled, size_t compiled_size);
+void hr_runner_code_keep(struct hr_runner_code *code, const char *python, const char *magic,
+                         size_t magic_size, const char *compiled, size_t compiled_size);
+
+/* A kernel did not start with what was kept: it is compiled anew for the next. */
+void hr_runner_code_forget(struct hr_runner_code *code, const char *python);
 
 /*
- * A file that is installed with the library: named (if not empty), in the package's libexec directory, beside the library, or in
- * the build or source tree around it (subdirectory tree_directory). hr_free(); NULL: not there, or out of memory.
+ * A file that is installed with the library: named (if not empty), in the package's libexec
+ * directory, beside the library, or in the build or source tree around it (subdirectory
+ * tree_directory). hr_free(); NULL: not there, or out of memory.
  */
 char *hr_find_installed(const char *named, const char *file_name, const char *tree_directory);
 

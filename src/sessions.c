@@ -34,13 +34,14 @@ static void end_kernel(struct hr_kernel *kernel, enum end_kind kind)
 }
 
 /* Lock held. Returns the owner, NULL when it has no kernel. */
-static struct hr_owner *end_owner(struct hermes_engine *engine, const char *session, const char *child, enum end_kind kind)
+static struct hr_owner *end_owner(struct hermes_engine *engine, const char *session,
+                                  const char *child, enum end_kind kind)
 {
     struct hr_owner *owner = session ? hr_registry_find_owner(engine, session, child) : NULL;
 
     if (!owner || !owner->kernels)
         return NULL;
-    HR_LIST_EACH(link, &engine->kernels) {
+    HR_LIST_EACH (link, &engine->kernels) {
         struct hr_kernel *kernel = HR_CONTAINER(link, struct hr_kernel, link);
 
         if (kernel->spec->owner == owner)
@@ -49,7 +50,8 @@ static struct hr_owner *end_owner(struct hermes_engine *engine, const char *sess
     return owner;
 }
 
-static int end_and_return(struct hermes_engine *engine, const char *session, const char *child, enum end_kind kind)
+static int end_and_return(struct hermes_engine *engine, const char *session, const char *child,
+                          enum end_kind kind)
 {
     int status;
 
@@ -79,7 +81,7 @@ static bool owner_gone(struct hermes_engine *engine, void *argument)
 {
     const struct gone_wait *wait = argument;
 
-    HR_LIST_EACH(link, &engine->kernels) {
+    HR_LIST_EACH (link, &engine->kernels) {
         const struct hr_kernel *kernel = HR_CONTAINER(link, struct hr_kernel, link);
 
         if (kernel->spec->owner == wait->owner && kernel->id <= wait->up_to)
@@ -113,7 +115,7 @@ int hermes_child_end(struct hermes_engine *engine, const char *session, const ch
 
 static struct hr_kernel *find_kernel(struct hermes_engine *engine, uint64_t id)
 {
-    HR_LIST_EACH(link, &engine->kernels) {
+    HR_LIST_EACH (link, &engine->kernels) {
         struct hr_kernel *kernel = HR_CONTAINER(link, struct hr_kernel, link);
 
         if (kernel->id == id)
@@ -132,10 +134,29 @@ int hermes_kernel_wait(struct hermes_engine *engine, uint64_t kernel, int64_t ti
     int gone;
 
     hr_engine_lock(engine);
-    hr_engine_wait(engine, kernel_gone, &kernel, timeout_ms < 0 ? HR_NEVER : hr_now_ns() + timeout_ms * 1000000);
+    hr_engine_wait(engine, kernel_gone, &kernel,
+                   timeout_ms < 0 ? HR_NEVER : hr_now_ns() + timeout_ms * 1000000);
     gone = kernel_gone(engine, &kernel);
     hr_engine_unlock(engine);
     return gone;
+}
+
+struct hermes_authority *hermes_kernel_authority(struct hermes_engine *engine, uint64_t id)
+{
+    struct hermes_authority *authority = NULL;
+    struct hr_kernel *kernel;
+
+    hr_engine_lock(engine);
+    kernel = find_kernel(engine, id);
+    if (kernel)
+        authority = kernel->authority;
+    for (size_t i = 0; !kernel && i < HR_DEAD_AUTHORITIES; i++)
+        if (engine->dead[i].kernel == id)
+            authority = engine->dead[i].authority;
+    if (authority)
+        hermes_authority_ref(authority);
+    hr_engine_unlock(engine);
+    return authority;
 }
 
 /* ---- what there is ---------------------------------------------------------------------- */
@@ -148,7 +169,8 @@ static bool add_string(cJSON *object, const char *name, const char *text)
     if (!text)
         return cJSON_AddNullToObject(object, name) != NULL;
     hr_buf_init(&json, 0);
-    done = hr_json_add_string(&json, text, strlen(text)) && cJSON_AddRawToObject(object, name, json.data);
+    done = hr_json_add_string(&json, text, strlen(text)) &&
+           cJSON_AddRawToObject(object, name, json.data);
     hr_buf_done(&json);
     return done;
 }
@@ -186,10 +208,13 @@ static bool describe_kernel(cJSON *list, const struct hr_kernel *kernel)
         cJSON_Delete(object);
         return false;
     }
-    return cJSON_AddNumberToObject(object, "id", (double)kernel->id) && add_string(object, "owner", spec->owner->name) &&
-           add_string(object, "session", spec->owner->session) && add_string(object, "child", spec->owner->child) &&
+    return cJSON_AddNumberToObject(object, "id", (double)kernel->id) &&
+           add_string(object, "owner", spec->owner->name) &&
+           add_string(object, "session", spec->owner->session) &&
+           add_string(object, "child", spec->owner->child) &&
            add_string(object, "mode", spec->mode == HERMES_MODE_STRICT ? "strict" : "project") &&
-           add_string(object, "python", spec->python) && add_string(object, "cwd", spec->cwd) && add_tools(object, spec->tools) &&
+           add_string(object, "python", spec->python) && add_string(object, "cwd", spec->cwd) &&
+           add_tools(object, spec->tools) &&
            add_string(object, "state", hr_kernel_state_name(kernel->state)) &&
            cJSON_AddNumberToObject(object, "pid", kernel->process.python) &&
            cJSON_AddNumberToObject(object, "guard_pid", kernel->process.child) &&
@@ -197,9 +222,11 @@ static bool describe_kernel(cJSON *list, const struct hr_kernel *kernel)
            cJSON_AddNumberToObject(object, "generation", (double)kernel->generation) &&
            cJSON_AddNumberToObject(object, "attached", (double)HR_KERNEL_ATTACHED(kernel)) &&
            cJSON_AddBoolToObject(object, "pinned", kernel->pinned) &&
-           cJSON_AddNumberToObject(object, "age_seconds", (now - (double)kernel->started_ns) / 1e9) &&
-           cJSON_AddNumberToObject(object, "idle_seconds",
-                                   HR_KERNEL_ATTACHED(kernel) ? 0 : (now - (double)kernel->last_used_ns) / 1e9);
+           cJSON_AddNumberToObject(object, "age_seconds",
+                                   (now - (double)kernel->started_ns) / 1e9) &&
+           cJSON_AddNumberToObject(
+               object, "idle_seconds",
+               HR_KERNEL_ATTACHED(kernel) ? 0 : (now - (double)kernel->last_used_ns) / 1e9);
 }
 
 char *hermes_kernels_json(struct hermes_engine *engine)
@@ -209,7 +236,7 @@ char *hermes_kernels_json(struct hermes_engine *engine)
     char *printed, *text;
 
     hr_engine_lock(engine);
-    HR_LIST_EACH(link, &engine->kernels) {
+    HR_LIST_EACH (link, &engine->kernels) {
         const struct hr_kernel *kernel = HR_CONTAINER(link, struct hr_kernel, link);
 
         if (complete && kernel->listed)

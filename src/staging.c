@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,12 +14,8 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <linux/openat2.h>
-#endif
 
 #include "alloc.h"
 #include "buf.h"
@@ -37,7 +34,7 @@ static const char prefix[] = "hermes_kernel_";
 static const char host_name[] = ".host";
 
 /* The places to try, in order, NULL-ended. */
-static void list_roots(const char *roots[5])
+static void list_roots(const char *roots[HR_STAGING_ROOTS + 1])
 {
     const char *temporary = getenv("TMPDIR"), *runtime = getenv("XDG_RUNTIME_DIR");
     size_t n = 0;
@@ -220,10 +217,21 @@ static int create_below(const char *root, char **ret_path)
     return error;
 }
 
+int hr_staging_create_at(size_t root, char **ret_path)
+{
+    const char *roots[HR_STAGING_ROOTS + 1];
+    size_t count = 0;
+
+    list_roots(roots);
+    while (roots[count])
+        count++;
+    return root < count ? create_below(roots[root], ret_path) : ENOENT;
+}
+
 int hr_staging_create(char **ret_path, struct hermes_error *error)
 {
     struct hr_buf tried;
-    const char *roots[5];
+    const char *roots[HR_STAGING_ROOTS + 1];
     int code = HERMES_ESYSTEM, failed = 0;
 
     *ret_path = NULL;
@@ -253,25 +261,37 @@ int hr_staging_create(char **ret_path, struct hermes_error *error)
  */
 struct removal {
     int top;
-    dev_t device;
     unsigned moved; /* for the next name */
     int error;      /* the first */
     bool progress;  /* of this pass */
 };
 
-/* A directory right here: no link, no other file system. -1 and errno. */
+/* A directory right here, no link. -1 and errno. */
 static int open_here(int parent, const char *name)
 {
-    int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
-#if defined(SYS_openat2) && defined(RESOLVE_NO_XDEV)
-    struct open_how how = {.flags = (uint64_t)flags,
-                           .resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS};
-    int fd = (int)syscall(SYS_openat2, parent, name, &how, sizeof how);
+    return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+}
 
-    if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
-        return fd;
-#endif
-    return openat(parent, name, flags);
+/*
+ * Whether both directories are of one mount: a directory bound from elsewhere has the same device.
+ */
+static bool same_mount(int one, int two)
+{
+    int fds[] = {one, two};
+    long mounts[2] = {0};
+    struct stat info[2];
+
+    for (size_t i = 0; i < 2; i++) {
+        char path[64], text[512], *at;
+
+        if (fstat(fds[i], &info[i]))
+            return false;
+        snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fds[i]);
+        at = read_small(AT_FDCWD, path, text, sizeof text) ? strstr(text, "mnt_id:") : NULL;
+        if (at)
+            mounts[i] = strtol(at + strlen("mnt_id:"), NULL, 10);
+    }
+    return info[0].st_dev == info[1].st_dev && mounts[0] == mounts[1];
 }
 
 /* As open_here(), whatever rights a cell has taken from it. */
@@ -344,7 +364,6 @@ static void empty_directory(struct removal *removal, int fd)
 /* Remove an entry of the top, or come nearer to it. */
 static void remove_entry(struct removal *removal, const char *name)
 {
-    struct stat info;
     int fd;
 
     if (unlinkat(removal->top, name, 0) == 0) {
@@ -360,7 +379,7 @@ static void remove_entry(struct removal *removal, const char *name)
         note_error(removal, errno == ENOTDIR ? EPERM : errno);
         return;
     }
-    if (fstat(fd, &info) == 0 && info.st_dev != removal->device) {
+    if (!same_mount(fd, removal->top)) {
         note_error(removal, EXDEV);
         close(fd);
         return;
@@ -410,11 +429,14 @@ static int remove_directory(int parent, const char *name)
     removal.top = open_directory(parent, name);
     if (removal.top < 0)
         return errno;
-    if (fstat(removal.top, &info) || info.st_uid != geteuid()) {
+    if (fstat(removal.top, &info) || info.st_uid != geteuid())
+        error = EPERM;
+    else if (!same_mount(removal.top, parent))
+        error = EXDEV;
+    if (error) {
         close(removal.top);
-        return EPERM;
+        return error;
     }
-    removal.device = info.st_dev;
     fchmod(removal.top, 0700);
     while (unlinkat(parent, name, AT_REMOVEDIR)) {
         error = errno;
@@ -427,26 +449,42 @@ static int remove_directory(int parent, const char *name)
     return error && removal.error ? removal.error : error;
 }
 
+/*
+ * Without descriptors to spare: what we put there ourselves, which is all of a directory in which
+ * no cell ran.
+ */
+static int remove_plain(const char *path)
+{
+    static const char *const names[] = {host_name, "hermes_tools.py"};
+    char file[PATH_MAX];
+    struct stat info;
+
+    if (lstat(path, &info) || !S_ISDIR(info.st_mode))
+        return ENOTDIR;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if ((size_t)snprintf(file, sizeof file, "%s/%s", path, names[i]) < sizeof file)
+            unlink(file);
+    return rmdir(path) ? errno : 0;
+}
+
 int hr_staging_remove(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    char *parent;
+    size_t size = !slash || slash == path ? 1 : (size_t)(slash - path);
+    char parent[PATH_MAX]; /* no allocation: it must not stay for want of memory */
     int fd, error;
 
     if (strncmp(name, prefix, strlen(prefix)))
         return EINVAL;
-    parent =
-        slash ? hr_printf("%.*s", slash == path ? 1 : (int)(slash - path), path) : hr_printf(".");
-    if (!parent)
-        return ENOMEM;
+    if (size >= sizeof parent)
+        return ENAMETOOLONG;
+    memcpy(parent, slash ? path : ".", size);
+    parent[size] = '\0';
     fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    error = fd < 0 ? errno : 0;
-    hr_free(parent);
-    if (error)
-        return error;
-    error = remove_directory(fd, name);
-    close(fd);
-    return error;
+    error = fd < 0 ? errno : remove_directory(fd, name);
+    if (fd >= 0)
+        close(fd);
+    return error == EMFILE || error == ENFILE ? remove_plain(path) : error;
 }
 
 /* ---- sweep ------------------------------------------------------------------------------ */
@@ -485,7 +523,7 @@ static int sweep_root(const char *root)
 
 int hr_staging_sweep(const char *root)
 {
-    const char *roots[5];
+    const char *roots[HR_STAGING_ROOTS + 1];
     int count = 0;
 
     if (root)

@@ -15,6 +15,12 @@
  */
 int hr_staging_create(char **ret_path, struct hermes_error *error);
 /*
+ * The same in the n-th of these places only, 0 to HR_STAGING_ROOTS - 1: for what only a try can
+ * tell. 0 or an errno (ENOENT: no such place).
+ */
+enum { HR_STAGING_ROOTS = 4 };
+int hr_staging_create_at(size_t root, char **ret_path);
+/*
  * Remove it with all it holds; what can't be removed stays, the rest goes. Mounted file systems in
  * it are left alone. 0, or an errno: EINVAL for a name without our prefix, ENOTDIR for a symbolic
  * link.

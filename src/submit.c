@@ -4,44 +4,44 @@
  */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "alloc.h"
+#include "authority.h"
 #include "engine-private.h"
+#include "tools.h"
 
 static bool bad_name(const char *name)
 {
     return name && (!*name || strstr(name, "::"));
 }
 
-static int check_cell(const struct hermes_cell *cell, struct hermes_error *error)
+static int check_key(const struct hermes_cell *cell, struct hermes_error *error)
 {
-    if (!cell || cell->size < sizeof *cell || (cell->setup && cell->setup->size < sizeof *cell->setup))
-        return hr_error_set(error, HERMES_EINVAL, 0, "a struct without its size; use the _INIT macros");
+    if (!cell || cell->size < sizeof *cell ||
+        (cell->setup && cell->setup->size < sizeof *cell->setup))
+        return hr_error_set(error, HERMES_EINVAL, 0,
+                            "a struct without its size; use the _INIT macros");
     if (!cell->session && !cell->task_id)
         return hr_error_set(error, HERMES_EINVAL, 0, "neither session nor task_id is given");
     if (bad_name(cell->session) || bad_name(cell->task_id) || bad_name(cell->child_id))
-        return hr_error_set(error, HERMES_EINVAL, 0, "session, task_id and child_id may be neither empty nor hold \"::\"");
+        return hr_error_set(error, HERMES_EINVAL, 0,
+                            "session, task_id and child_id may be neither empty nor hold \"::\"");
+    return 0;
+}
+
+static int check_cell(const struct hermes_cell *cell, struct hermes_error *error)
+{
+    int status = check_key(cell, error);
+
+    if (status)
+        return status;
     if (!cell->code || (!cell->code_size && !*cell->code))
         return hr_error_set(error, HERMES_EINVAL, 0, "no code");
     if ((cell->code_size ? cell->code_size : strlen(cell->code)) > HERMES_SOURCE_MAX)
         return hr_error_set(error, HERMES_EINVAL, 0, "code above %u bytes", HERMES_SOURCE_MAX);
     return 0;
-}
-
-/* What a start needs from the installation. */
-static int find_parts(struct hermes_engine *engine, struct hermes_error *error)
-{
-    int status = hr_runner_code_load(engine->runner, engine->options.runner, error);
-
-#ifndef HERMES_NO_GUARD
-    if (!status && !engine->guard) {
-        engine->guard = hr_find_installed(engine->options.guard, "hermes-kernel-guard", "src/guard");
-        if (!engine->guard)
-            status = hr_error_set(error, HERMES_ENOENT, 0, "hermes-kernel-guard is not found; set the option \"guard\"");
-    }
-#endif
-    return status;
 }
 
 static int reserve_done(struct hr_cell *cell, bool blocking)
@@ -54,15 +54,17 @@ static int reserve_done(struct hr_cell *cell, bool blocking)
     return cell->done ? 0 : HERMES_ENOMEM;
 }
 
-/* Give the cell to its kernel. A kernel that cannot be started is the cell's result, not an error. */
-static int place_cell(struct hermes_engine *engine, struct hr_cell *cell, struct hermes_error *error)
+/*
+ * Give the cell to its kernel. A kernel that cannot be started is the cell's result, not an error.
+ */
+static int place_cell(struct hermes_engine *engine, struct hr_cell *cell,
+                      struct hermes_error *error)
 {
     struct hermes_error why = {0};
     struct hr_kernel *kernel;
-    int status = find_parts(engine, &why);
+    int status =
+        hr_registry_acquire(engine, cell->spec, cell->flags & HERMES_CELL_RESET, &kernel, &why);
 
-    if (!status)
-        status = hr_registry_acquire(engine, cell->spec, cell->flags & HERMES_CELL_RESET, &kernel, &why);
     if (status == HERMES_ENOMEM)
         return hr_error_set(error, HERMES_ENOMEM, 0, "out of memory");
     if (status) {
@@ -70,26 +72,40 @@ static int place_cell(struct hermes_engine *engine, struct hr_cell *cell, struct
         return 0;
     }
     if (kernel->queued >= (size_t)engine->options.max_queued_cells)
-        return hr_error_set(error, HERMES_EAGAIN, 0, "%lld cells wait already", (long long)kernel->queued);
+        return hr_error_set(error, HERMES_EAGAIN, 0, "%lld cells wait already",
+                            (long long)kernel->queued);
     hr_kernel_enqueue(kernel, cell);
     hr_registry_trim(engine);
     return 0;
 }
 
+/* What is known of a cell before it is placed. */
+struct intake {
+    struct hr_place place;
+    int found;    /* 0, or why there is no place; error says more */
+    bool refused; /* by the host's guard, for this reason: */
+    char reason[256];
+    struct hermes_error error;
+};
+
 /*
- * Lock held. On success the cell is on its way (an asynchronous one may be settled and freed already). place NULL: there is no
- * interpreter, as error says.
+ * Lock held. On success the cell is on its way (an asynchronous one may be settled and freed
+ * already).
  */
-static int submit_at(struct hermes_engine *engine, const struct hermes_cell *request, const struct hr_place *place, bool blocking,
-                     struct hr_cell **ret_cell, uint64_t *ret_id, struct hermes_error *error)
+static int submit_at(struct hermes_engine *engine, const struct hermes_cell *request,
+                     struct intake *intake, bool blocking, struct hr_cell **ret_cell,
+                     uint64_t *ret_id)
 {
+    const char *python = intake->found ? "" : intake->place.python,
+               *cwd = intake->found ? "" : intake->place.cwd;
+    struct hermes_error *error = &intake->error;
     struct hr_spec *spec;
     struct hr_cell *cell;
     int status;
 
     if (engine->closing || engine->stopping)
         return hr_error_set(error, HERMES_ECLOSED, 0, "the engine is shutting down");
-    status = hr_spec_get(engine, request, place ? place->python : "", place ? place->cwd : "", &spec, error);
+    status = hr_spec_get(engine, request, python, cwd, &spec, error);
     if (status)
         return status;
     status = hr_cell_new(engine, request, spec, &cell);
@@ -100,10 +116,12 @@ static int submit_at(struct hermes_engine *engine, const struct hermes_cell *req
     status = reserve_done(cell, blocking);
     if (status)
         hr_error_set(error, status, 0, "out of memory");
-    else if (place)
-        status = place_cell(engine, cell, error);
-    else
+    else if (intake->refused)
+        hr_cell_refuse(cell, intake->reason);
+    else if (intake->found)
         hr_cell_start_failed(cell, error->text);
+    else
+        status = place_cell(engine, cell, error);
     if (status)
         hr_cell_free(cell);
     else if (ret_cell)
@@ -111,37 +129,123 @@ static int submit_at(struct hermes_engine *engine, const struct hermes_cell *req
     return status;
 }
 
-static int submit(struct hermes_engine *engine, const struct hermes_cell *request, bool blocking, struct hr_cell **ret_cell,
-                  uint64_t *ret_id, struct hermes_error *error)
+/* The host's guard and the search for the interpreter run without the lock. */
+static int take_in(struct hermes_engine *engine, const struct hermes_cell *request,
+                   struct intake *intake)
 {
-    struct hermes_error why = {0};
-    struct hr_place place;
-    int status = check_cell(request, &why), found = status;
+    hermes_cell_guard_fn guard;
+    void *context;
+    int status = check_cell(request, &intake->error);
 
+    if (status)
+        return status;
+    hr_engine_lock(engine);
+    guard = engine->cell_guard;
+    context = engine->cell_guard_context;
+    hr_engine_unlock(engine);
+    intake->found = HERMES_ENOENT;
+    intake->refused = guard && !guard(request, context, intake->reason, sizeof intake->reason);
+    if (intake->refused)
+        return 0;
+    intake->found = hr_place_find(engine, request->mode, request->python, request->cwd,
+                                  &intake->place, &intake->error);
+    return intake->found == HERMES_ENOENT ? 0
+                                          : intake->found; /* no interpreter is the cell's result */
+}
+
+/* The lock is held at every return. */
+static int submit(struct hermes_engine *engine, const struct hermes_cell *request, bool blocking,
+                  struct hr_cell **ret_cell, uint64_t *ret_id, struct hermes_error *error)
+{
+    struct intake intake = {.found = HERMES_ENOENT};
+    int status = take_in(engine, request, &intake);
+
+    hr_engine_lock(engine);
     if (!status)
-        found = hr_place_find(engine, request->mode, request->python, request->cwd, &place, &why);
-    hr_engine_lock(engine); /* held at every return */
-    if (!found || found == HERMES_ENOENT)
-        status = submit_at(engine, request, found ? NULL : &place, blocking, ret_cell, ret_id, &why);
-    else
-        status = found;
-    if (!found) {
-        hr_free(place.python);
-        hr_free(place.cwd);
+        status = submit_at(engine, request, &intake, blocking, ret_cell, ret_id);
+    if (!intake.found) {
+        hr_free(intake.place.python);
+        hr_free(intake.place.cwd);
     }
     if (status && error)
-        *error = why;
+        *error = intake.error;
     return status;
 }
 
-static bool cell_settled(struct hermes_engine *engine, void *argument)
+int hermes_start(struct hermes_engine *engine, const struct hermes_cell *request,
+                 uint64_t *ret_kernel, struct hermes_error *error)
 {
-    (void)engine;
-    return ((struct hr_cell *)argument)->state == HR_CELL_SETTLED;
+    struct hr_kernel *kernel;
+    struct hr_spec *spec = NULL;
+    struct hr_place place;
+    int status = check_key(request, error);
+
+    if (!status)
+        status = hr_place_find(engine, request->mode, request->python, request->cwd, &place, error);
+    if (status)
+        return status;
+    hr_engine_lock(engine);
+    status = engine->closing || engine->stopping
+                 ? hr_error_set(error, HERMES_ECLOSED, 0, "the engine is shutting down")
+                 : hr_spec_get(engine, request, place.python, place.cwd, &spec, error);
+    if (!status)
+        status =
+            hr_registry_acquire(engine, spec, request->flags & HERMES_CELL_RESET, &kernel, error);
+    if (!status) {
+        *ret_kernel = kernel->id;
+        hr_registry_trim(engine);
+    }
+    if (spec)
+        hr_spec_unref(engine, spec);
+    hr_engine_unlock(engine);
+    hr_free(place.python);
+    hr_free(place.cwd);
+    return status;
 }
 
-int hermes_execute(struct hermes_engine *engine, const struct hermes_cell *request, struct hermes_result **ret_result,
-                   struct hermes_error *error)
+static bool settled_or_called(struct hermes_engine *engine, void *argument)
+{
+    const struct hr_cell *cell = argument;
+
+    (void)engine;
+    return cell->state == HR_CELL_SETTLED || !hr_list_empty(&cell->pending_calls);
+}
+
+/*
+ * On the caller's thread, without the lock; the cell may settle meanwhile, and then the answer is
+ * dropped.
+ */
+static void run_tool_calls(struct hermes_engine *engine, struct hr_cell *cell)
+{
+    static const char no_answer[] = "{\"error\":\"the handler gave no answer\"}";
+    struct hr_tool_call *call;
+
+    while ((call = hr_tools_take(cell))) {
+        struct hermes_authority *authority = cell->authority;
+        struct hermes_tool_call public = {.id = call->id};
+        char *tool = hr_strdup(call->tool), *arguments = hr_strdup(call->arguments), *answer = NULL;
+
+        hermes_authority_ref(authority);
+        hr_authority_fill_call(authority, &public);
+        public.tool = tool;
+        public.arguments = arguments;
+        hr_engine_unlock(engine);
+        if (tool && arguments)
+            answer = hr_authority_handler(authority)(&public);
+        hr_engine_lock(engine);
+        if (answer)
+            hr_tools_answer(engine, public.id, answer, strlen(answer));
+        else
+            hr_tools_answer(engine, public.id, no_answer, sizeof no_answer - 1);
+        free(answer); /* the handler's, from malloc() */
+        hermes_authority_unref(authority);
+        hr_free(tool);
+        hr_free(arguments);
+    }
+}
+
+int hermes_execute(struct hermes_engine *engine, const struct hermes_cell *request,
+                   struct hermes_result **ret_result, struct hermes_error *error)
 {
     struct hr_cell *cell;
     uint64_t id;
@@ -151,7 +255,10 @@ int hermes_execute(struct hermes_engine *engine, const struct hermes_cell *reque
         return hr_error_set(error, HERMES_EINVAL, 0, "no engine, or no place for the result");
     status = submit(engine, request, true, &cell, &id, error);
     if (!status) {
-        hr_engine_wait(engine, cell_settled, cell, HR_NEVER);
+        while (cell->state != HR_CELL_SETTLED) {
+            hr_engine_wait(engine, settled_or_called, cell, HR_NEVER);
+            run_tool_calls(engine, cell);
+        }
         *ret_result = &cell->result->public;
         cell->result = NULL;
         hr_cell_free(cell);
@@ -160,7 +267,8 @@ int hermes_execute(struct hermes_engine *engine, const struct hermes_cell *reque
     return status;
 }
 
-int hermes_submit(struct hermes_engine *engine, const struct hermes_cell *request, uint64_t *ret_cell, struct hermes_error *error)
+int hermes_submit(struct hermes_engine *engine, const struct hermes_cell *request,
+                  uint64_t *ret_cell, struct hermes_error *error)
 {
     int status;
 
@@ -176,7 +284,7 @@ int hermes_submit(struct hermes_engine *engine, const struct hermes_cell *reques
 
 static struct hr_cell *find_cell(struct hermes_engine *engine, uint64_t id)
 {
-    HR_LIST_EACH(link, &engine->cells) {
+    HR_LIST_EACH (link, &engine->cells) {
         struct hr_cell *cell = HR_CONTAINER(link, struct hr_cell, all);
 
         if (cell->id == id)
@@ -198,7 +306,8 @@ static void drop_queued(struct hr_cell *cell)
     hr_cell_not_run(cell, cell->reason ? cell->reason : "interrupted before it started");
 }
 
-int hermes_interrupt(struct hermes_engine *engine, uint64_t id, const char *reason, int64_t kill_after_ms)
+int hermes_interrupt(struct hermes_engine *engine, uint64_t id, const char *reason,
+                     int64_t kill_after_ms)
 {
     struct hr_cell *cell;
     int status = HERMES_ENOENT;
@@ -209,7 +318,8 @@ int hermes_interrupt(struct hermes_engine *engine, uint64_t id, const char *reas
         status = 0;
         keep_reason(cell, reason);
         if (cell->kernel->current == cell)
-            hr_kernel_interrupt(cell->kernel, kill_after_ms ? kill_after_ms : engine->options.interrupt_grace_ms);
+            hr_kernel_interrupt(cell->kernel,
+                                kill_after_ms ? kill_after_ms : engine->options.interrupt_grace_ms);
         else
             drop_queued(cell);
     }
@@ -234,4 +344,23 @@ int hermes_kill(struct hermes_engine *engine, uint64_t id, const char *reason)
     }
     hr_engine_unlock(engine);
     return status;
+}
+
+int hermes_tool_answer(struct hermes_engine *engine, uint64_t call, const char *json,
+                       size_t json_size)
+{
+    int status;
+
+    hr_engine_lock(engine);
+    status = hr_tools_answer(engine, call, json, json_size);
+    hr_engine_unlock(engine);
+    return status;
+}
+
+void hermes_set_cell_guard(struct hermes_engine *engine, hermes_cell_guard_fn guard, void *context)
+{
+    hr_engine_lock(engine);
+    engine->cell_guard = guard;
+    engine->cell_guard_context = context;
+    hr_engine_unlock(engine);
 }

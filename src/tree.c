@@ -71,7 +71,8 @@ int hr_tree_kill(const char *id, pid_t session)
         while (proc && (entry = readdir(proc))) {
             pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-            if (pid <= 1 || pid == self || !(has_mark(pid, mark, (size_t)size + 1) || in_session(pid, session)))
+            if (pid <= 1 || pid == self ||
+                !(has_mark(pid, mark, (size_t)size + 1) || in_session(pid, session)))
                 continue;
             if (kill(pid, SIGKILL) == 0)
                 found++;

@@ -24,7 +24,8 @@ static void put_little(char *out, uint64_t value, size_t size)
         out[i] = (char)(value & 0xff);
 }
 
-void hr_frame_header(char header[HR_FRAME_HEADER_SIZE], uint8_t type, uint16_t flags, uint32_t body_size, uint64_t id)
+void hr_frame_header(char header[HR_FRAME_HEADER_SIZE], uint8_t type, uint16_t flags,
+                     uint32_t body_size, uint64_t id)
 {
     header[0] = (char)HR_FRAME_MAGIC;
     header[1] = (char)type;
@@ -36,10 +37,14 @@ void hr_frame_header(char header[HR_FRAME_HEADER_SIZE], uint8_t type, uint16_t f
 static uint32_t body_limit(uint8_t type)
 {
     switch (type) {
-    case HR_FRAME_READY: return HR_FRAME_READY_MAX;
-    case HR_FRAME_REPLY: return HR_FRAME_REPLY_MAX;
-    case HR_FRAME_DISPLAY: return HR_FRAME_DISPLAY_MAX;
-    default: return 0;
+    case HR_FRAME_READY:
+        return HR_FRAME_READY_MAX;
+    case HR_FRAME_REPLY:
+        return HR_FRAME_REPLY_MAX;
+    case HR_FRAME_DISPLAY:
+        return HR_FRAME_DISPLAY_MAX;
+    default:
+        return 0;
     }
 }
 

@@ -75,7 +75,8 @@ END_TEST
 
 START_TEST(spellings)
 {
-    ck_assert(PARSE("--batch=f.py", "--timeout=2.5", "--cell-timeout", "3", "-px=1", "-p", "y=2", "--param=z=3", "-"));
+    ck_assert(PARSE("--batch=f.py", "--timeout=2.5", "--cell-timeout", "3", "-px=1", "-p", "y=2",
+                    "--param=z=3", "-"));
     ck_assert_str_eq(cli.rest[0], "f.py");
     ck_assert_str_eq(cli.rest[1], "-");
     ck_assert_int_eq(settings_ms(&settings, CLI_TIMEOUT), 2500);
@@ -120,7 +121,8 @@ START_TEST(errors_say_what_to_do)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ck_assert_msg(!parse(rows[i].words), "%s is taken", rows[i].words[0]);
-        ck_assert_msg(strstr(strbuf_text(&error), rows[i].want), "%s: %s", rows[i].words[0], strbuf_text(&error));
+        ck_assert_msg(strstr(strbuf_text(&error), rows[i].want), "%s: %s", rows[i].words[0],
+                      strbuf_text(&error));
         ck_assert_ptr_null(strchr(strbuf_text(&error), '\n'));
     }
 }
@@ -152,7 +154,8 @@ END_TEST
 
 START_TEST(precedence)
 {
-    ck_assert(load("{\"run_timeout\": 1, \"timeout\": 1, \"on_error\": \"continue\", \"echo\": true}"));
+    ck_assert(
+        load("{\"run_timeout\": 1, \"timeout\": 1, \"on_error\": \"continue\", \"echo\": true}"));
     ck_assert_int_eq(settings_ms(&settings, CLI_TIMEOUT), 1000);
     ck_assert_str_eq(engine_value("timeout"), "1");
     ck_assert_str_eq(settings_text(&settings, CLI_ON_ERROR), "continue");
@@ -168,8 +171,10 @@ END_TEST
 
 START_TEST(comments_and_commas)
 {
-    ck_assert_msg(load("// first\n{ /* a \n b */ \"echo\": true, // \"quiet\": true\n \"python\": \"/a//b/*c*/\",\n"
-                       " \"env_passthrough\": [\"A\", \"B\",],\n}\n"), "%s", strbuf_text(&error));
+    ck_assert_msg(load("// first\n{ /* a \n b */ \"echo\": true, // \"quiet\": true\n \"python\": "
+                       "\"/a//b/*c*/\",\n"
+                       " \"env_passthrough\": [\"A\", \"B\",],\n}\n"),
+                  "%s", strbuf_text(&error));
     ck_assert(settings_flag(&settings, CLI_ECHO));
     ck_assert(!settings_flag(&settings, CLI_QUIET));
     ck_assert_str_eq(settings_text(&settings, CLI_PYTHON), "/a//b/*c*/");
@@ -196,9 +201,10 @@ START_TEST(what_is_wrong_in_a_file)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         strbuf_clear(&settings.warnings);
         ck_assert(load(rows[i].json));
-        ck_assert_msg(strstr(strbuf_text(&settings.warnings), rows[i].warning), "%s: %s", rows[i].json,
+        ck_assert_msg(strstr(strbuf_text(&settings.warnings), rows[i].warning), "%s: %s",
+                      rows[i].json, strbuf_text(&settings.warnings));
+        ck_assert_msg(rows[i].warning[0] || !settings.warnings.size, "%s",
                       strbuf_text(&settings.warnings));
-        ck_assert_msg(rows[i].warning[0] || !settings.warnings.size, "%s", strbuf_text(&settings.warnings));
     }
     ck_assert_str_eq(settings_text(&settings, CLI_ON_ERROR), "stop");
     ck_assert_int_eq(settings_ms(&settings, CLI_TIMEOUT), -1);
@@ -210,13 +216,17 @@ START_TEST(files_that_are_no_object)
     static const struct {
         const char *json, *where;
     } rows[] = {
-        {"[]", "FILE: not a JSON object"},          {"{\n \"echo\": tru }", "FILE: line 2, column 10: "},
-        {"{\"a\" 1}", "line 1, column 6: "},        {"", "line 1, column 1: the text ends early"},
-        {"{\"a\": 1 /* open", "line 1, column"},    {"{\"a\": \"\xFF\"}", "line 1, column 8: not UTF-8"},
+        {"[]", "FILE: not a JSON object"},
+        {"{\n \"echo\": tru }", "FILE: line 2, column 10: "},
+        {"{\"a\" 1}", "line 1, column 6: "},
+        {"", "line 1, column 1: the text ends early"},
+        {"{\"a\": 1 /* open", "line 1, column"},
+        {"{\"a\": \"\xFF\"}", "line 1, column 8: not UTF-8"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ck_assert_msg(!load(rows[i].json), "%s is taken", rows[i].json);
-        ck_assert_msg(strstr(strbuf_text(&error), rows[i].where), "%s: %s", rows[i].json, strbuf_text(&error));
+        ck_assert_msg(strstr(strbuf_text(&error), rows[i].where), "%s: %s", rows[i].json,
+                      strbuf_text(&error));
     }
 }
 END_TEST
@@ -231,7 +241,8 @@ START_TEST(environment_slips)
     load_environment("HERMES_REPL_CONFIG=/x");
     ck_assert_uint_eq(settings.warnings.size, 0);
     load_environment("HERMES_REPL_ECHO=perhaps");
-    ck_assert_str_eq(strbuf_text(&settings.warnings), "HERMES_REPL_ECHO: 'perhaps' is neither on nor off\n");
+    ck_assert_str_eq(strbuf_text(&settings.warnings),
+                     "HERMES_REPL_ECHO: 'perhaps' is neither on nor off\n");
     ck_assert(!settings_flag(&settings, CLI_ECHO));
 }
 END_TEST
@@ -245,7 +256,8 @@ START_TEST(every_engine_option_is_an_option)
     cli_list_options(&list, &settings);
     cli_help(&help);
     for (size_t i = 0; hermes_option_at(i); i++)
-        ck_assert_msg(strstr(list.data, hermes_option_at(i)->name), "%s is not listed", hermes_option_at(i)->name);
+        ck_assert_msg(strstr(list.data, hermes_option_at(i)->name), "%s is not listed",
+                      hermes_option_at(i)->name);
     size_t lines = 0, column = 0;
     for (const char *c = help.data; *c; c++) {
         lines += *c == '\n';
@@ -256,7 +268,8 @@ START_TEST(every_engine_option_is_an_option)
     for (size_t i = 0; i < settings.count; i++) {
         const struct cli_entry *entry = settings.items[i].entry;
         char word[80];
-        snprintf(word, sizeof word, entry->name ? "--%s" : "-%s", entry->name ? entry->name : (char[]){entry->letter, 0});
+        snprintf(word, sizeof word, entry->name ? "--%s" : "-%s",
+                 entry->name ? entry->name : (char[]){entry->letter, 0});
         ck_assert_msg(strstr(all.data, word), "%s is not in --help all", word);
         ck_assert_ptr_nonnull(entry->help);
         for (size_t j = 0; j < i; j++) {
@@ -276,7 +289,11 @@ START_TEST(nearest_words)
 {
     static const struct {
         const char *word, *best;
-    } rows[] = {{"tiemout", "timeout"}, {"time_out", "timeout"}, {"on-eror", "on_error"}, {"qqqq", NULL}, {"tim", "timeout"}};
+    } rows[] = {{"tiemout", "timeout"},
+                {"time_out", "timeout"},
+                {"on-eror", "on_error"},
+                {"qqqq", NULL},
+                {"tim", "timeout"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct nearest nearest = {rows[i].word, NULL, 0};
         nearest_offer(&nearest, "on_error");
@@ -296,16 +313,32 @@ START_TEST(cell_ranges)
         const char *text;
         const char *chosen; /* of 1..6; NULL: refused */
     } rows[] = {
-        {"3", "..x..."}, {"2-4", ".xxx.."}, {"4-", "...xxx"}, {"-2", "xx...."}, {"1,3-4,6", "x.xx.x"}, {"2-2", ".x...."},
-        {"99999999999999999999999-", "......"}, {"", NULL}, {"0", NULL}, {"3-2", NULL}, {"-", NULL}, {"a", NULL},
-        {"1,", NULL}, {"1;2", NULL}, {"1-2-3", NULL}, {" 1", NULL}, {"0-3", NULL}, {"-0", NULL},
+        {"3", "..x..."},
+        {"2-4", ".xxx.."},
+        {"4-", "...xxx"},
+        {"-2", "xx...."},
+        {"1,3-4,6", "x.xx.x"},
+        {"2-2", ".x...."},
+        {"99999999999999999999999-", "......"},
+        {"", NULL},
+        {"0", NULL},
+        {"3-2", NULL},
+        {"-", NULL},
+        {"a", NULL},
+        {"1,", NULL},
+        {"1;2", NULL},
+        {"1-2-3", NULL},
+        {" 1", NULL},
+        {"0-3", NULL},
+        {"-0", NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct cell_ranges ranges = {NULL, 0, 0};
         bool good = cell_ranges_parse(&ranges, rows[i].text, &error);
         ck_assert_msg(good == (rows[i].chosen != NULL), "'%s'", rows[i].text);
         for (size_t n = 1; good && n <= 6; n++)
-            ck_assert_msg(cell_ranges_have(&ranges, n) == (rows[i].chosen[n - 1] == 'x'), "%s: %zu", rows[i].text, n);
+            ck_assert_msg(cell_ranges_have(&ranges, n) == (rows[i].chosen[n - 1] == 'x'), "%s: %zu",
+                          rows[i].text, n);
         cell_ranges_free(&ranges);
     }
 }
@@ -314,7 +347,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("cli");
-    TCase *words = tcase_create("words"), *sources = tcase_create("sources"), *table = tcase_create("table");
+    TCase *words = tcase_create("words"), *sources = tcase_create("sources"),
+          *table = tcase_create("table");
 
     tcase_add_checked_fixture(words, set_up, tear_down);
     tcase_add_test(words, options_anywhere);

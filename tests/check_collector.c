@@ -65,7 +65,7 @@ static int count_entries(const char *path)
 
 static struct hr_collector *make(size_t limit, uint64_t spill_limit)
 {
-    struct hr_collector_options options = {limit, spill_limit, directory};
+    struct hr_collector_options options = {limit, spill_limit, directory, false};
     struct hr_collector *collector = hr_collector_new(&options);
 
     ck_assert_ptr_nonnull(collector);
@@ -91,6 +91,34 @@ static void feed_times(struct hr_collector *collector, const char *text, size_t 
     while (times-- > 0)
         hr_collector_feed(collector, text, strlen(text));
 }
+
+/* Report A55: before the cut and the spill, and counted wherever the secret went. */
+START_TEST(secrets_are_masked_first)
+{
+    struct hr_collector_options options = {200, 1000000, directory, true};
+    struct hr_collector *collector = hr_collector_new(&options);
+    struct hr_collected got;
+    size_t size;
+    char *spilled;
+
+    for (int i = 0; i < 100; i++) {
+        feed(collector, "\x1b[0mghp");
+        feed(collector, "_AAAAAAAAAAAAAAAAAAAA");
+        feed(collector, "BBBB\n");
+    }
+    finish(collector, &got);
+    ck_assert_uint_eq(got.redactions, 100);
+    ck_assert_uint_eq(got.bytes_total, 100 * (4 + 28 + 1));
+    ck_assert(got.truncated && strstr(got.text, "ghp_AA...BBBB\nghp_AA...BBBB\n") &&
+              !strstr(got.text, "AAAAA"));
+    ck_assert_ptr_nonnull(got.spill_path);
+    spilled = read_file(got.spill_path, &size);
+    ck_assert_uint_eq(size, 100 * 14);
+    ck_assert_int_eq(strncmp(spilled, "ghp_AA...BBBB\nghp_AA...BBBB\n", 28), 0);
+    free(spilled);
+    hr_collected_done(&got);
+}
+END_TEST
 
 /* ---- what is kept ----------------------------------------------------------------------- */
 
@@ -427,6 +455,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, NULL);
     tcase_add_test(tcase, nothing_at_all);
     tcase_add_test(tcase, short_output_is_whole);
+    tcase_add_test(tcase, secrets_are_masked_first);
     tcase_add_test(tcase, cleaned_is_not_truncated);
     tcase_add_test(tcase, the_limit_is_exact);
     tcase_add_test(tcase, report_a23_head_tail_and_file);

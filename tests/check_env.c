@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's environment: what a scrub lets through, what is set, and that names are told but never values. */
+/*
+ * The kernel's environment: what a scrub lets through, what is set, and that names are told but
+ * never values.
+ */
 #include "config.h"
 
 #include <stdio.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Events: their order, the descriptor that tells of them, waiting and waking, display data, back pressure. */
+/*
+ * Events: their order, the descriptor that tells of them, waiting and waking, display data, back
+ * pressure.
+ */
 #include "config.h"
 
 #include <poll.h>
@@ -70,7 +73,8 @@ START_TEST(output_is_live)
     struct hermes_event *event;
 
     snprintf(code, sizeof code,
-             "import os, time\nprint('\\x1b[1mfirst')\nwhile not os.path.exists('%s'): time.sleep(0.005)\nprint('second')",
+             "import os, time\nprint('\\x1b[1mfirst')\nwhile not os.path.exists('%s'): "
+             "time.sleep(0.005)\nprint('second')",
              test_path("go"));
     cell = te_submit("a", code);
     te_output(cell, "\x1b[1mfirst\n"); /* it waits for us now */
@@ -84,9 +88,9 @@ END_TEST
 
 START_TEST(kernel_states_are_told)
 {
-    static const enum hermes_kernel_state expected[] = {HERMES_KERNEL_STARTING, HERMES_KERNEL_BUSY, HERMES_KERNEL_IDLE,
-                                                        HERMES_KERNEL_BUSY,     HERMES_KERNEL_IDLE, HERMES_KERNEL_STOPPING,
-                                                        HERMES_KERNEL_DEAD};
+    static const enum hermes_kernel_state expected[] = {
+        HERMES_KERNEL_STARTING, HERMES_KERNEL_BUSY,     HERMES_KERNEL_IDLE, HERMES_KERNEL_BUSY,
+        HERMES_KERNEL_IDLE,     HERMES_KERNEL_STOPPING, HERMES_KERNEL_DEAD};
     uint64_t cell, kernel = 0;
     struct hermes_event *event;
 
@@ -121,7 +125,8 @@ START_TEST(descriptor_is_readable_exactly_while_events_are_queued)
     ck_assert(!readable(fd, 0));
     for (int i = 0; i < 3; i++) {
         cell = te_submit("a", "print('x')");
-        for (done = false; !done;) { /* nobody but the engine's own thread drives it while we poll */
+        for (done = false;
+             !done;) { /* nobody but the engine's own thread drives it while we poll */
             ck_assert(readable(fd, TE_DEADLINE_MS));
             event = next_event(0);
             ck_assert_ptr_nonnull(event); /* readable means that there is one */
@@ -149,7 +154,7 @@ END_TEST
 
 static void *wake_until_told(void *argument)
 {
-    while (!*(volatile bool *)argument) {
+    while (!__atomic_load_n((bool *)argument, __ATOMIC_RELAXED)) {
         hermes_wake(engine);
         test_pause_ms(1);
     }
@@ -192,7 +197,8 @@ START_TEST(a_storm_of_signals)
     setitimer(ITIMER_REAL, &storm, NULL);
     for (int i = 0; i < 50; i++) {
         snprintf(expected, sizeof expected, "%d\n", i);
-        result = te_run_flags("a", i ? "n += 1; print(n)" : "n = 0; print(n)", i == 0 ? HERMES_CELL_RESET : 0);
+        result = te_run_flags("a", i ? "n += 1; print(n)" : "n = 0; print(n)",
+                              i == 0 ? HERMES_CELL_RESET : 0);
         EXPECT_OUTPUT(result, expected);
         hermes_result_free(result);
     }
@@ -228,10 +234,11 @@ END_TEST
 
 START_TEST(display_data_is_a_mime_bundle)
 {
-    struct hermes_cell cell = te_cell("a", "class C:\n"
-                                           "    def _repr_html_(self): return '<b>\\u00e4 \"q\"</b>'\n"
-                                           "    def __repr__(self): return 'C!'\n"
-                                           "display(C())\nprint('between')\nC()");
+    struct hermes_cell cell =
+        te_cell("a", "class C:\n"
+                     "    def _repr_html_(self): return '<b>\\u00e4 \"q\"</b>'\n"
+                     "    def __repr__(self): return 'C!'\n"
+                     "display(C())\nprint('between')\nC()");
     struct hermes_event *event;
     cJSON *bundle;
     uint64_t id;
@@ -243,18 +250,23 @@ START_TEST(display_data_is_a_mime_bundle)
         ck_assert_int_eq(event->is_result, i == 1);
         bundle = cJSON_Parse(event->data);
         ck_assert_msg(bundle != NULL, "no JSON: %s", event->data);
-        ck_assert_str_eq(cJSON_GetObjectItemCaseSensitive(bundle, "text/html")->valuestring, "<b>\xc3\xa4 \"q\"</b>");
+        ck_assert_str_eq(cJSON_GetObjectItemCaseSensitive(bundle, "text/html")->valuestring,
+                         "<b>\xc3\xa4 \"q\"</b>");
         ck_assert_str_eq(cJSON_GetObjectItemCaseSensitive(bundle, "text/plain")->valuestring, "C!");
         cJSON_Delete(bundle);
         hermes_event_free(event);
     }
     event = te_done(id);
-    EXPECT(event->result, event->result->outcome == HERMES_SUCCESS && te_has(event->result, "between"));
+    EXPECT(event->result,
+           event->result->outcome == HERMES_SUCCESS && te_has(event->result, "between"));
     hermes_event_free(event);
 }
 END_TEST
 
-/* report A26: a slow reader of events slows the cell down; memory stays bounded, and nothing is lost */
+/*
+ * report A26: a slow reader of events slows the cell down; memory stays bounded, and nothing is
+ * lost
+ */
 START_TEST(a_slow_reader_slows_the_cell)
 {
     enum { SIZE = 30000000 };
@@ -276,7 +288,8 @@ START_TEST(a_slow_reader_slows_the_cell)
             test_pause_ms(1); /* slower than the cell */
     }
     ck_assert_ptr_nonnull(event);
-    EXPECT(event->result, event->result->outcome == HERMES_SUCCESS && event->result->bytes_total == SIZE);
+    EXPECT(event->result,
+           event->result->outcome == HERMES_SUCCESS && event->result->bytes_total == SIZE);
     ck_assert_uint_eq(total, SIZE);
     hermes_event_free(event);
     if (!TE_SANITIZED)
@@ -284,7 +297,10 @@ START_TEST(a_slow_reader_slows_the_cell)
 }
 END_TEST
 
-/* While nobody reads events a blocking caller is not held up, nor is an interrupt of the paused cell. */
+/*
+ * While nobody reads events a blocking caller is not held up, nor is an interrupt of the paused
+ * cell.
+ */
 START_TEST(unread_events_hold_up_nobody_else)
 {
     uint64_t cell = te_submit("flood", "while True: print('x' * 1000)");
@@ -309,7 +325,9 @@ START_TEST(every_cell_is_done_exactly_once)
     struct hermes_event *event;
 
     for (int i = 0; i < CELLS; i++)
-        ids[i] = te_submit(i % 3 ? "a" : "b", i % 10 == 9 ? "1/0" : i % 20 == 4 ? "import os; os._exit(1)" : "x = 1");
+        ids[i] = te_submit(i % 3 ? "a" : "b", i % 10 == 9   ? "1/0"
+                                              : i % 20 == 4 ? "import os; os._exit(1)"
+                                                            : "x = 1");
     for (int n = 0; n < CELLS;) {
         event = next_of_cell();
         for (int i = 0; i < CELLS && event->type == HERMES_EVENT_DONE; i++)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The guard as a program: whatever a kernel starts and whoever dies, nothing stays. Needs no engine and no runner. */
+/*
+ * The guard as a program: whatever a kernel starts and whoever dies, nothing stays. Needs no engine
+ * and no runner.
+ */
 #include "config.h"
 
 #include <errno.h>
@@ -179,16 +182,31 @@ static void say_hello(void)
         _exit(1);
 }
 
+/*
+ * Long for a test; after it they go by themselves, lest a guard that fails leave them on the
+ * machine for ever.
+ */
+static bool time_is_over(void)
+{
+    enum { LIFE_MS = 120000 };
+    static int64_t end_ms;
+
+    if (!end_ms)
+        end_ms = test_now_ms() + LIFE_MS;
+    return test_now_ms() > end_ms;
+}
+
 static void sleep_for_ever(void)
 {
-    for (;;)
-        pause();
+    while (!time_is_over())
+        test_pause_ms(1000);
+    _exit(0);
 }
 
 /* Forks a child that goes on, and exits, again and again: never the same pid for long. */
 static void run_away(void)
 {
-    for (;;) {
+    while (!time_is_over()) {
         pid_t pid = fork();
 
         if (pid > 0)
@@ -196,6 +214,7 @@ static void run_away(void)
         setsid();
         test_pause_ms(1);
     }
+    _exit(0);
 }
 
 /* Every way to hide that a process has. Ten processes or so beside the kernel. */
@@ -232,7 +251,22 @@ static int be_nasty(void)
     return 0;
 }
 
-/* Forks without end until there were 3000 processes; each of them goes on forking. */
+/* Many of these, and without a rest. */
+static int be_many_runaways(void)
+{
+    for (int i = 0; i < 4; i++)
+        if (fork() == 0)
+            while (!time_is_over()) {
+                if (fork() > 0)
+                    _exit(0);
+                setsid();
+            }
+    say_hello();
+    sleep_for_ever();
+    return 0;
+}
+
+/* Forks without end until there were 600 processes; each of them goes on forking. */
 static int be_bomb(void)
 {
     int *forks =
@@ -243,7 +277,7 @@ static int be_bomb(void)
     signal(SIGTERM, SIG_IGN);
     say_hello();
     for (;;) {
-        if (__atomic_add_fetch(forks, 1, __ATOMIC_SEQ_CST) > 3000)
+        if (__atomic_add_fetch(forks, 1, __ATOMIC_SEQ_CST) > 600)
             sleep_for_ever();
         if (fork() == 0)
             setsid();
@@ -252,8 +286,11 @@ static int be_bomb(void)
 
 static int be_kernel(const char *what)
 {
+    time_is_over(); /* the clock starts, for what is forked too */
     if (!strcmp(what, "--nasty"))
         return be_nasty();
+    if (!strcmp(what, "--runaways"))
+        return be_many_runaways();
     if (!strcmp(what, "--bomb"))
         return be_bomb();
     if (!strcmp(what, "--sleep")) {
@@ -495,11 +532,11 @@ START_TEST(interrupt_reaches_the_kernels_group)
 {
     struct guarded guarded;
 
-    start_python(&guarded, "import subprocess, sys\n"
+    start_python(&guarded, "import subprocess, sys, time\n"
                            "p = subprocess.Popen(['/bin/sleep', '1000'])\n"
                            "try:\n"
                            "    print('up', flush=True)\n"
-                           "    p.wait()\n"
+                           "    time.sleep(1000)\n"
                            "except KeyboardInterrupt:\n"
                            "    sys.exit(100 - p.wait())\n");
     read_line(&guarded);
@@ -534,7 +571,9 @@ START_TEST(acknowledged_when_the_signal_has_been_sent)
 {
     struct guarded guarded;
 
-    /* the host sends the next command after the acknowledgement: the signal must be there before it */
+    /*
+     * the host sends the next command after the acknowledgement: the signal must be there before it
+     */
     start_python(&guarded, "import os, signal\n"
                            "seen = []\n"
                            "signal.signal(signal.SIGINT, lambda *a: seen.append(1))\n"
@@ -664,9 +703,23 @@ START_TEST(fork_bomb_comes_to_an_end)
     struct guarded guarded;
 
     start_self(&guarded, "--bomb");
-    ck_assert(test_wait(test_processes_new(before) >= 300, SOON_MS));
+    ck_assert(test_wait(test_processes_new(before) >= 200, SOON_MS));
     say(&guarded, HR_GUARD_KILL, 0, 0);
     expect_end(&guarded, SIGKILL);
+}
+END_TEST
+
+START_TEST(processes_that_never_keep_their_pid_are_caught)
+{
+    struct guarded guarded;
+    int64_t start_ms;
+
+    start_self(&guarded, "--runaways");
+    read_line(&guarded);
+    start_ms = test_now_ms();
+    say(&guarded, HR_GUARD_KILL, 0, 0);
+    expect_end(&guarded, SIGKILL);
+    ck_assert_int_lt(test_now_ms() - start_ms, test_scaled_ms(5000));
 }
 END_TEST
 
@@ -691,7 +744,10 @@ START_TEST(process_whose_first_thread_has_ended_is_killed)
 }
 END_TEST
 
-/* A process that only root could kill: the guard says so instead of waiting for ever. Needs root to be made. */
+/*
+ * A process that only root could kill: the guard says so instead of waiting for ever. Needs root to
+ * be made.
+ */
 START_TEST(process_of_another_user_is_given_up)
 {
     struct guarded guarded;
@@ -744,8 +800,8 @@ END_TEST
 /* ---- the host --------------------------------------------------------------------------- */
 
 /*
- * A host in a process of its own: starts a guard with a nasty kernel, tells its pids, and then waits for its death. With
- * `copy`, a child of the host outlives it and holds the link.
+ * A host in a process of its own: starts a guard with a nasty kernel, tells its pids, and then
+ * waits for its death. With `copy`, a child of the host outlives it and holds the link.
  */
 static pid_t start_host(bool copy, struct guarded *guarded)
 {
@@ -937,6 +993,7 @@ int main(int argc, char **argv)
     tcase_add_test(test_case, polite_processes_get_their_grace_and_no_more_is_waited);
     tcase_add_test(test_case, second_kill_shortens_the_grace);
     tcase_add_test(test_case, fork_bomb_comes_to_an_end);
+    tcase_add_test(test_case, processes_that_never_keep_their_pid_are_caught);
     tcase_add_test(test_case, process_whose_first_thread_has_ended_is_killed);
     tcase_add_test(test_case, process_of_another_user_is_given_up);
     tcase_add_test(test_case, all_die_with_a_killed_host);

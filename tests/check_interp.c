@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which Python runs a kernel: the ladder of candidates, environments, and scripts that hide the real program. */
+/*
+ * Which Python runs a kernel: the ladder of candidates, environments, and scripts that hide the
+ * real program.
+ */
 #include "config.h"
 
 #include <errno.h>
@@ -22,7 +25,7 @@ static struct test_processes *processes;
 static char *found;
 
 /* An environment of the variables given as "NAME=value"; room for three. */
-static char variables[3][8192];
+static char variables[3][16384];
 static char *environment[4];
 
 static void set_variables(const char *one, const char *two, const char *three)
@@ -41,7 +44,7 @@ static void set_variables(const char *one, const char *two, const char *three)
 
 static const char *assignment(const char *name, const char *value)
 {
-    static char texts[4][8192];
+    static char texts[4][16384];
     static unsigned next;
     char *text = texts[next++ % 4];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cells that are ended: by their time limit, by an interrupt that they obey or not, by a kill, in the queue. What is said
- * of the state must be true, and nothing of the process tree may stay.
+ * Cells that are ended: by their time limit, by an interrupt that they obey or not, by a kill, in
+ * the queue. What is said of the state must be true, and nothing of the process tree may stay.
  */
 #include "config.h"
 
@@ -10,25 +10,36 @@
 
 #include "engine-testlib.h"
 
-/* Code that holds the interpreter's lock in C, where no signal handler of Python can run. */
-#define STUCK_IN_C "import itertools, collections; print('ready', flush=True); collections.deque(itertools.repeat(0), maxlen=0)"
+/*
+ * Code that holds the interpreter's lock in C, where no signal handler of Python can run: from its
+ * word on, no line of Python.
+ */
+#define STUCK_IN_C                                                                                 \
+    "import os\nfrom itertools import chain, repeat\nfrom collections import deque\n"              \
+    "deque(chain(map(os.write, [1], [b'ready']), repeat(0)), maxlen=0)"
 #define STUCK_IN_LIBC "import ctypes; print('ready', flush=True); ctypes.PyDLL(None).sleep(60)"
 #define STUCK_IN_RE "import re; print('ready', flush=True); re.match('(a+)+$', 'a' * 60 + 'b')"
 
 /* ---- time limits ------------------------------------------------------------------------ */
 
-/* contract: a timeout kills and says so; reports A21, A22: what was printed is kept, the notice stands in output too */
+/*
+ * contract: a timeout kills and says so; reports A21, A22: what was printed is kept, the notice
+ * stands in output too
+ */
 START_TEST(timeout_kills_the_kernel_and_reports_state_loss)
 {
     struct hermes_result *slow;
     uint64_t kernel;
 
     te_succeeds("a", "x = 1");
-    slow = te_run_timeout("a", "for i in range(5): print('row', i, flush=True)\nimport time; time.sleep(30)", 500);
+    slow = te_run_timeout(
+        "a", "for i in range(5): print('row', i, flush=True)\nimport time; time.sleep(30)", 500);
     EXPECT(slow, slow->outcome == HERMES_TIMEOUT && slow->exit_code == -1 && slow->ended);
-    EXPECT(slow, te_error_has(slow, "timed out after 0.5s") && te_error_has(slow, "state was lost"));
+    EXPECT(slow,
+           te_error_has(slow, "timed out after 0.5s") && te_error_has(slow, "state was lost"));
     EXPECT(slow, !strncmp(slow->output, "row 0\nrow 1\nrow 2\nrow 3\nrow 4\n", 30));
-    EXPECT(slow, te_has(slow, "timed out after 0.5s") && slow->duration_us >= 500000 && slow->state_kept == -1);
+    EXPECT(slow, te_has(slow, "timed out after 0.5s") && slow->duration_us >= 500000 &&
+                     slow->state_kept == -1);
     ck_assert_uint_eq(te_kernel_count(engine), 0);
     kernel = slow->kernel;
     ck_assert_int_eq(hermes_kernel_wait(engine, kernel, TE_DEADLINE_MS), 1);
@@ -53,7 +64,7 @@ START_TEST(timeout_of_cells_that_resist)
         STUCK_IN_C,
         STUCK_IN_LIBC,
         STUCK_IN_RE,
-        "import signal, time\nfor s in (1, 2, 3, 15): signal.signal(s, signal.SIG_IGN)\ntime.sleep(60)",
+        "from signal import *\nfor s in (1, 2, 3, 15): signal(s, SIG_IGN)\nwhile True: pause()",
         "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
         "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)",
         "while True: print('y' * 1000)",
@@ -89,7 +100,8 @@ START_TEST(timeout_kills_the_whole_tree)
         "    os._exit(0)\n"
         "os.wait(); time.sleep(60)",
         "import subprocess, time\n"
-        "subprocess.Popen(['sh', '-c', 'trap \"\" TERM HUP INT; while :; do sleep 0.01; done'], start_new_session=True)\n"
+        "subprocess.Popen(['sh', '-c', 'trap \"\" TERM HUP INT; while :; do sleep 0.01; done'], "
+        "start_new_session=True)\n"
         "time.sleep(60)",
     };
 
@@ -97,7 +109,8 @@ START_TEST(timeout_kills_the_whole_tree)
         struct hermes_result *result;
 
 #ifdef HERMES_NO_GUARD
-        if (i == 1) /* a daemon with a session and an environment of its own is out of reach there */
+        if (i ==
+            1) /* a daemon with a session and an environment of its own is out of reach there */
             continue;
 #endif
         result = te_run_timeout("a", codes[i], 500);
@@ -156,11 +169,25 @@ END_TEST
 
 /* ---- interrupts ------------------------------------------------------------------------- */
 
-static struct hermes_event *interrupt_when_ready(const char *code, const char *reason, int64_t kill_after_ms)
+/*
+ * The cell has said its word; let it go to sleep, if that is what it does next. (A signal that
+ * Python has taken note of just before a sleep begins does not end that sleep: there is no way
+ * round that in Python.)
+ */
+static void let_it_sleep(void)
+{
+    pid_t kernel = (pid_t)te_kernel_number(engine, "a", "pid");
+
+    (void)test_wait(test_process_state(kernel) == 'S', 50);
+}
+
+static struct hermes_event *interrupt_when_ready(const char *code, const char *reason,
+                                                 int64_t kill_after_ms)
 {
     uint64_t cell = te_submit("a", code);
 
     te_output(cell, "ready");
+    let_it_sleep();
     ck_assert_int_eq(hermes_interrupt(engine, cell, reason, kill_after_ms), 0);
     return te_done(cell);
 }
@@ -183,7 +210,8 @@ START_TEST(an_interrupt_that_is_obeyed_keeps_the_state)
         struct hermes_result *result = event->result;
 
         EXPECT(result, result->outcome == HERMES_INTERRUPTED && result->exit_code == -1);
-        EXPECT(result, result->state_kept == 1 && !result->ended && !te_error_has(result, "state was lost"));
+        EXPECT(result, result->state_kept == 1 && !result->ended &&
+                           !te_error_has(result, "state was lost"));
         EXPECT(result, test_now_ms() - start < test_scaled_ms(4000));
         EXPECT(result, te_has(result, "ready") && te_has(result, "[execution interrupted]"));
         hermes_event_free(event);
@@ -192,21 +220,29 @@ START_TEST(an_interrupt_that_is_obeyed_keeps_the_state)
 }
 END_TEST
 
-/* A shell's child ends as well. That os.system() returns then, and the cell may go on, is Python's way. */
+/*
+ * A shell's child ends as well. That os.system() returns then, and the cell may go on, is Python's
+ * way.
+ */
 START_TEST(an_interrupt_ends_children)
 {
     struct hermes_event *event;
 
     te_succeeds("a", "kept = 1");
-    event = interrupt_when_ready("import os; print('ready', flush=True); os.system('sleep 60')", NULL, -1);
-    EXPECT(event->result, event->result->outcome == HERMES_SUCCESS || event->result->state_kept == 1);
+    event = interrupt_when_ready("import os; print('ready', flush=True); os.system('sleep 60')",
+                                 NULL, -1);
+    EXPECT(event->result,
+           event->result->outcome == HERMES_SUCCESS || event->result->state_kept == 1);
     EXPECT(event->result, event->result->duration_us < test_scaled_ms(5000) * 1000);
     hermes_event_free(event);
     te_says("a", "print(kept)", "1\n");
 }
 END_TEST
 
-/* cases 193: a pattern without end looks at signals in some versions of Python; what is said must be true in each */
+/*
+ * cases 193: a pattern without end looks at signals in some versions of Python; what is said must
+ * be true in each
+ */
 START_TEST(what_is_said_of_the_state_is_true)
 {
     struct hermes_event *event;
@@ -214,9 +250,11 @@ START_TEST(what_is_said_of_the_state_is_true)
 
     te_succeeds("a", "kept = 1");
     event = interrupt_when_ready(STUCK_IN_RE, NULL, 1000);
-    EXPECT(event->result, event->result->outcome == HERMES_INTERRUPTED && event->result->state_kept >= 0);
+    EXPECT(event->result,
+           event->result->outcome == HERMES_INTERRUPTED && event->result->state_kept >= 0);
     kept = event->result->state_kept;
-    EXPECT(event->result, te_error_has(event->result, "state was lost") == !kept && event->result->ended == !kept);
+    EXPECT(event->result,
+           te_error_has(event->result, "state was lost") == !kept && event->result->ended == !kept);
     hermes_event_free(event);
     te_says("a", "print('kept' in globals())", kept ? "True\n" : "False\n");
 }
@@ -227,8 +265,10 @@ START_TEST(an_interrupt_that_is_not_obeyed_kills)
 {
     static const char *const codes[] = {
         STUCK_IN_C,
-        "import time\nwhile True:\n    try: print('ready', flush=True); time.sleep(1)\n    except BaseException: pass",
-        "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nprint('ready', flush=True)\ntime.sleep(60)",
+        "import time\nwhile True:\n    try: print('ready', flush=True); time.sleep(1)\n    except "
+        "BaseException: pass",
+        "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nprint('ready', "
+        "flush=True)\ntime.sleep(60)",
     };
 
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
@@ -236,8 +276,10 @@ START_TEST(an_interrupt_that_is_not_obeyed_kills)
 
         te_succeeds("a", "kept = 1");
         event = interrupt_when_ready(codes[i], NULL, 300);
-        EXPECT(event->result, event->result->outcome == HERMES_INTERRUPTED && event->result->state_kept == 0);
-        EXPECT(event->result, te_error_has(event->result, "state was lost") && event->result->ended);
+        EXPECT(event->result,
+               event->result->outcome == HERMES_INTERRUPTED && event->result->state_kept == 0);
+        EXPECT(event->result,
+               te_error_has(event->result, "state was lost") && event->result->ended);
         hermes_event_free(event);
         te_says_fresh("a", "print('kept' in globals())", "False\n", HERMES_PREVIOUS_INTERRUPTED);
     }
@@ -254,12 +296,15 @@ START_TEST(an_interrupt_without_a_kill)
     struct hermes_event *event;
 
     te_output(cell, "ready 0");
+    let_it_sleep();
     ck_assert_int_eq(hermes_interrupt(engine, cell, NULL, -1), 0);
     te_output(cell, "ready 1");
+    let_it_sleep();
     ck_assert_int_eq(hermes_interrupt(engine, cell, NULL, -1), 0);
     event = te_done(cell);
     EXPECT(event->result, te_has(event->result, "enough") && !event->result->ended);
-    EXPECT(event->result, event->result->outcome == HERMES_SUCCESS); /* it went on by its own will, and well */
+    EXPECT(event->result,
+           event->result->outcome == HERMES_SUCCESS); /* it went on by its own will, and well */
     hermes_event_free(event);
 }
 END_TEST
@@ -267,14 +312,16 @@ END_TEST
 /* report A33 */
 START_TEST(the_reason_is_the_callers)
 {
-    struct hermes_event *event = interrupt_when_ready("import time; print('ready', flush=True); time.sleep(60)", "tab closed", 0);
+    struct hermes_event *event = interrupt_when_ready(
+        "import time; print('ready', flush=True); time.sleep(60)", "tab closed", 0);
     struct hermes_result *result = event->result;
     const char *mark = "[execution interrupted \xe2\x80\x94 tab closed]";
 
     EXPECT(result, result->output_size > strlen(mark));
     EXPECT(result, !strcmp(result->output + result->output_size - strlen(mark), mark));
     hermes_event_free(event);
-    event = interrupt_when_ready("import time; print('ready', flush=True); time.sleep(60)", NULL, 0);
+    event =
+        interrupt_when_ready("import time; print('ready', flush=True); time.sleep(60)", NULL, 0);
     result = event->result;
     mark = "[execution interrupted]";
     EXPECT(result, !strcmp(result->output + result->output_size - strlen(mark), mark));
@@ -286,21 +333,27 @@ END_TEST
 START_TEST(a_queued_cell_is_not_run)
 {
     uint64_t running = te_submit("a", "import time; print('ready', flush=True); time.sleep(60)");
-    uint64_t queued = te_submit("a", "print('must not run')"), next = te_submit("a", "print('next')");
+    uint64_t queued = te_submit("a", "print('must not run')"),
+             next = te_submit("a", "print('next')");
     struct hermes_event *event;
 
     te_output(running, "ready");
     ck_assert_int_eq(hermes_interrupt(engine, queued, "not wanted", 0), 0);
     event = te_done(queued);
     EXPECT(event->result, event->result->outcome == HERMES_INTERRUPTED && !event->result->started);
-    EXPECT(event->result, event->result->exit_code == -1 && event->result->output_size == 0 ? true : !te_has(event->result, "must"));
-    EXPECT(event->result, te_error_has(event->result, "Not run") && te_error_has(event->result, "not wanted"));
+    EXPECT(event->result, event->result->exit_code == -1 && event->result->output_size == 0
+                              ? true
+                              : !te_has(event->result, "must"));
+    EXPECT(event->result,
+           te_error_has(event->result, "Not run") && te_error_has(event->result, "not wanted"));
     EXPECT(event->result, event->result->state_kept == -1);
     hermes_event_free(event);
     ck_assert_int_eq(hermes_interrupt(engine, queued, NULL, 0), HERMES_ENOENT);
+    let_it_sleep();
     ck_assert_int_eq(hermes_interrupt(engine, running, NULL, 0), 0);
     event = te_done(running);
-    EXPECT(event->result, event->result->outcome == HERMES_INTERRUPTED && event->result->state_kept == 1);
+    EXPECT(event->result,
+           event->result->outcome == HERMES_INTERRUPTED && event->result->state_kept == 1);
     hermes_event_free(event);
     event = te_done(next);
     EXPECT_OUTPUT(event->result, "next\n");
@@ -322,15 +375,61 @@ START_TEST(a_late_interrupt_hits_nobody)
             te_started(cell);
         hermes_interrupt(engine, cell, NULL, 5000); /* may come too late */
         event = te_done(cell);
-        EXPECT(event->result, event->result->outcome == HERMES_SUCCESS || event->result->outcome == HERMES_INTERRUPTED);
-        EXPECT(event->result, !event->result->started || event->result->outcome == HERMES_SUCCESS || event->result->state_kept == 1);
+        EXPECT(event->result, event->result->outcome == HERMES_SUCCESS ||
+                                  event->result->outcome == HERMES_INTERRUPTED);
+        EXPECT(event->result, !event->result->started || event->result->outcome == HERMES_SUCCESS ||
+                                  event->result->state_kept == 1);
         interrupted += event->result->outcome == HERMES_INTERRUPTED;
         hermes_event_free(event);
+        te_forget_events();
         te_says("a", "print('alive')", "alive\n");
     }
     ck_assert_int_gt(interrupted, 0);
 }
 END_TEST
+
+#ifndef HERMES_NO_GUARD
+/*
+ * report A32: while a signal is on its way (here: to a guard that does not get to it) the next cell
+ * waits
+ */
+START_TEST(a_signal_on_its_way_holds_up_the_next_cell)
+{
+    int64_t end = test_now_ms() + 200;
+    struct hermes_event *event;
+    uint64_t first, second;
+    bool started = false;
+    char code[300];
+    pid_t guard;
+
+    te_succeeds("a", "import os, time");
+    guard = (pid_t)te_kernel_number(engine, "a", "guard_pid");
+    snprintf(code, sizeof code, "while not os.path.exists('%s'): time.sleep(0.005)",
+             test_path("go"));
+    first = te_submit("a", code);
+    te_started(first);
+    ck_assert_int_eq(kill(guard, SIGSTOP), 0);
+    ck_assert(test_wait(test_process_state(guard) == 'T', 5000));
+    ck_assert_int_eq(hermes_interrupt(engine, first, NULL, -1), 0);
+    test_write_file(test_path("go"), "", 0600);
+    event = te_done(first);
+    EXPECT(event->result, event->result->outcome == HERMES_SUCCESS);
+    hermes_event_free(event);
+    second = te_submit("a", "time.sleep(0.1); print('not hit')");
+    while (test_now_ms() < end && !started) {
+        hermes_next_event(engine, end - test_now_ms(), &event);
+        started = event && event->type == HERMES_EVENT_STARTED;
+        hermes_event_free(event);
+    }
+    kill(guard, SIGCONT); /* before any check: a stopped guard would stay */
+    ck_assert_msg(!started, "the next cell runs into the signal");
+    event = te_done(second);
+    EXPECT(event->result, event->result->outcome == HERMES_SUCCESS);
+    EXPECT_OUTPUT(event->result, "not hit\n");
+    hermes_event_free(event);
+}
+END_TEST
+#endif
 
 /* One that comes while the kernel starts waits for its cell. */
 START_TEST(an_interrupt_during_the_start)
@@ -354,14 +453,19 @@ START_TEST(handlers_of_the_user)
     uint64_t cell;
     struct hermes_event *event;
 
-    te_succeeds("a", "import signal, time\nhits = []\nsignal.signal(signal.SIGINT, lambda *a: hits.append(1))");
-    cell = te_submit("a", "print('ready', flush=True)\nwhile not hits: time.sleep(0.01)\nprint('handled')");
+    te_succeeds(
+        "a",
+        "import signal, time\nhits = []\nsignal.signal(signal.SIGINT, lambda *a: hits.append(1))");
+    cell = te_submit(
+        "a", "print('ready', flush=True)\nwhile not hits: time.sleep(0.01)\nprint('handled')");
     te_output(cell, "ready");
     ck_assert_int_eq(hermes_interrupt(engine, cell, NULL, 10000), 0);
     event = te_done(cell);
-    EXPECT(event->result, te_has(event->result, "handled") && event->result->outcome == HERMES_SUCCESS);
+    EXPECT(event->result,
+           te_has(event->result, "handled") && event->result->outcome == HERMES_SUCCESS);
     hermes_event_free(event);
-    te_says("a", "print(len(hits) > 0, signal.getsignal(signal.SIGINT).__name__)", "True <lambda>\n");
+    te_says("a", "print(len(hits) > 0, signal.getsignal(signal.SIGINT).__name__)",
+            "True <lambda>\n");
 }
 END_TEST
 
@@ -392,7 +496,8 @@ START_TEST(a_kill_loses_the_state)
     te_output(cell, "ready");
     ck_assert_int_eq(hermes_kill(engine, cell, "enough"), 0);
     event = te_done(cell);
-    EXPECT(event->result, event->result->outcome == HERMES_INTERRUPTED && event->result->state_kept == 0);
+    EXPECT(event->result,
+           event->result->outcome == HERMES_INTERRUPTED && event->result->state_kept == 0);
     EXPECT(event->result, event->result->ended && te_error_has(event->result, "state was lost"));
     EXPECT(event->result, te_has(event->result, "ready") && te_has(event->result, "enough"));
     hermes_event_free(event);
@@ -411,7 +516,8 @@ START_TEST(a_kill_after_an_interrupt_and_twice)
     hermes_kill(engine, cell, NULL);
     hermes_interrupt(engine, cell, NULL, 1);
     event = te_done(cell);
-    EXPECT(event->result, event->result->outcome == HERMES_INTERRUPTED && event->result->state_kept == 0);
+    EXPECT(event->result,
+           event->result->outcome == HERMES_INTERRUPTED && event->result->state_kept == 0);
     hermes_event_free(event);
     te_says("a", "print('fresh')", "fresh\n");
 }
@@ -433,7 +539,8 @@ START_TEST(the_queue_goes_to_the_next_kernel)
     hermes_event_free(event);
     event = te_done(second);
     EXPECT_OUTPUT(event->result, "second\n");
-    EXPECT(event->result, !event->result->reused && event->result->previous == HERMES_PREVIOUS_TIMEOUT);
+    EXPECT(event->result,
+           !event->result->reused && event->result->previous == HERMES_PREVIOUS_TIMEOUT);
     hermes_event_free(event);
     event = te_done(third);
     EXPECT_OUTPUT(event->result, "5\n");
@@ -445,7 +552,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("interrupt");
-    TCase *limits = tcase_create("timeout"), *interrupts = tcase_create("interrupt"), *kills = tcase_create("kill");
+    TCase *limits = tcase_create("timeout"), *interrupts = tcase_create("interrupt"),
+          *kills = tcase_create("kill");
     TCase *all[] = {limits, interrupts, kills};
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
@@ -467,6 +575,9 @@ int main(void)
     tcase_add_test(interrupts, the_reason_is_the_callers);
     tcase_add_test(interrupts, a_queued_cell_is_not_run);
     tcase_add_test(interrupts, a_late_interrupt_hits_nobody);
+#ifndef HERMES_NO_GUARD
+    tcase_add_test(interrupts, a_signal_on_its_way_holds_up_the_next_cell);
+#endif
     tcase_add_test(interrupts, an_interrupt_during_the_start);
     tcase_add_test(interrupts, handlers_of_the_user);
     tcase_add_test(interrupts, sigint_between_cells_is_ignored);

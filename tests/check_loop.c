@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop: order of timers, what a sleeper notices, watches that go while events for them are at hand. */
+/*
+ * The loop: order of timers, what a sleeper notices, watches that go while events for them are at
+ * hand.
+ */
 #include "config.h"
 
 #include <check.h>
@@ -209,7 +212,9 @@ static void *add_watch_elsewhere(void *argument)
     pthread_mutex_lock(&mutex);
     ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
     ck_assert_int_eq(write(ends[1], "x", 1), 1);
-    ck_assert_int_eq(hr_watch_add(loop, &((struct pipe_watch *)argument)->watch, ends[0], HR_READ, pipe_ready), 0);
+    ck_assert_int_eq(
+        hr_watch_add(loop, &((struct pipe_watch *)argument)->watch, ends[0], HR_READ, pipe_ready),
+        0);
     pthread_mutex_unlock(&mutex);
     return NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * IPython's syntax as Python: what is translated, what is left alone, what is refused. The end-to-end suite runs the results.
+ * IPython's syntax as Python: what is translated, what is left alone, what is refused. The
+ * end-to-end suite runs the results.
  */
 #include "config.h"
 
@@ -55,7 +56,8 @@ START_TEST(lines_stay_lines)
         {"%matplotlib inline\nx = 1\n", "\nx = 1\n"},
         {"!ls -l\n", "_exit_code = __import__('subprocess').call(\"ls -l\", shell=True)\n"},
         {"if x:\n    !ls\n", "if x:\n    _exit_code = "},
-        {"files = !ls *.py\n", "files = __import__('subprocess').getoutput(\"ls *.py\").splitlines()\n"},
+        {"files = !ls *.py\n",
+         "files = __import__('subprocess').getoutput(\"ls *.py\").splitlines()\n"},
         {"a, b = !ls\n", "a, b = __import__"},
         {"!!ls\n", "__import__('subprocess').getoutput(\"ls\").splitlines()\n"},
         {"!echo {x} $y {z.a[0]} $$ {{}} {a,b} ${H} 'it'\"s\"\n", "\"echo \" + (str(x) if 'x' in"},
@@ -72,7 +74,8 @@ START_TEST(lines_stay_lines)
         {"x?\n?print\nos.path??\n", "pass\npass\npass\n"},
         {"!a \\\n  b\ny\n", "\"a   b\""},
         {"%%capture out\nprint(1)\n", "'words': \"out\""},
-        {"%%bash\necho 1\n", "split(\"bash\" + ' ' + \"\"), check=True, input=\"echo 1\\n\".encode()"},
+        {"%%bash\necho 1\n",
+         "split(\"bash\" + ' ' + \"\"), check=True, input=\"echo 1\\n\".encode()"},
         {"%%script sed s/a/b/\na\n", "split(\"sed s/a/b/\")"},
         {"# note\n\n%%sh -e\nfalse\n", "# note\n\n_exit_code"},
         {"%%writefile a.txt\nhello\n", "'code': \"hello\\n\""},
@@ -80,7 +83,8 @@ START_TEST(lines_stay_lines)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct magics_result result = translate(rows[i].source);
-        ck_assert_msg(result.source && strstr(result.source, rows[i].want), "%s became %s", rows[i].source, result.source);
+        ck_assert_msg(result.source && strstr(result.source, rows[i].want), "%s became %s",
+                      rows[i].source, result.source);
         ck_assert_uint_eq(result.size, strlen(result.source));
         if (strncmp(rows[i].source, "%%", 2) != 0 && rows[i].source[0] != '#')
             ck_assert_uint_eq(count_lines(result.source), count_lines(rows[i].source));
@@ -91,11 +95,14 @@ END_TEST
 
 START_TEST(unknown_magics_name_the_cell)
 {
-    static const char *const sources[] = {"%store x\n", "%%cython\nint x\n", "x = %sql select 1\n", "%load_ext sql\n", "  %foo\n"};
+    static const char *const sources[] = {"%store x\n", "%%cython\nint x\n", "x = %sql select 1\n",
+                                          "%load_ext sql\n", "  %foo\n"};
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         struct magics_result result = translate(sources[i]);
         ck_assert_msg(strstr(result.source, "raise NotImplementedError("), "%s", result.source);
-        ck_assert_msg(strstr(result.source, "cell 3: the magic %") || strstr(result.source, "load_ext"), "%s", result.source);
+        ck_assert_msg(strstr(result.source, "cell 3: the magic %") ||
+                          strstr(result.source, "load_ext"),
+                      "%s", result.source);
         free(result.source);
     }
 }
@@ -105,7 +112,8 @@ START_TEST(time_of_a_cell)
 {
     struct magics_result result = translate("%%time\n!ls\nx = 1\n");
     ck_assert(result.wall_time);
-    ck_assert_str_eq(result.source, "\n_exit_code = __import__('subprocess').call(\"ls\", shell=True)\nx = 1\n");
+    ck_assert_str_eq(result.source,
+                     "\n_exit_code = __import__('subprocess').call(\"ls\", shell=True)\nx = 1\n");
     free(result.source);
     result = translate("%%capture\n!ls\n");
     ck_assert_ptr_nonnull(strstr(result.source, "subprocess"));

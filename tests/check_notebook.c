@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Notebooks in and out, what is kept as it was, and the other things a run writes: scripts, Markdown, JUnit, files.
+ * Notebooks in and out, what is kept as it was, and the other things a run writes: scripts,
+ * Markdown, JUnit, files.
  */
 #include "config.h"
 
@@ -42,7 +43,8 @@ static bool read_text(const char *text)
 static struct json_span top_of(const struct strbuf *text)
 {
     struct json_span top = {NULL, 0};
-    ck_assert_msg(json_check(text->data, text->size, &top, &error), "%s\n%s", strbuf_text(&error), text->data);
+    ck_assert_msg(json_check(text->data, text->size, &top, &error), "%s\n%s", strbuf_text(&error),
+                  text->data);
     return top;
 }
 
@@ -64,8 +66,8 @@ static struct json_span element(struct json_span array, size_t index)
 
 static void check_span(struct json_span span, const char *want)
 {
-    ck_assert_msg(span.size == strlen(want) && memcmp(span.start, want, span.size) == 0, "%.*s, not %s", (int)span.size,
-                  span.start, want);
+    ck_assert_msg(span.size == strlen(want) && memcmp(span.start, want, span.size) == 0,
+                  "%.*s, not %s", (int)span.size, span.start, want);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -75,20 +77,33 @@ START_TEST(json_good_and_bad)
     static const struct {
         const char *text, *fault; /* NULL: good */
     } rows[] = {
-        {"{}", NULL}, {" [1, -2.5e+3, true, false, null, NaN, Infinity, -Infinity, \"\\u00e9\\n\"] ", NULL},
-        {"0", NULL}, {"\"\\ud800\"", NULL}, {"{\"a\":{\"b\":[[]]}}", NULL},
-        {"", "line 1, column 1: the text ends early"}, {"[1,]", "line 1, column 4: not a JSON value"},
+        {"{}", NULL},
+        {" [1, -2.5e+3, true, false, null, NaN, Infinity, -Infinity, \"\\u00e9\\n\"] ", NULL},
+        {"0", NULL},
+        {"\"\\ud800\"", NULL},
+        {"{\"a\":{\"b\":[[]]}}", NULL},
+        {"", "line 1, column 1: the text ends early"},
+        {"[1,]", "line 1, column 4: not a JSON value"},
         {"{\"a\":1,}", "line 1, column 8: a member without a name in double quotes"},
-        {"[1 2]", "line 1, column 4: a comma or ] is missing"}, {"01", "more text after the value"},
-        {"-", "a malformed number"}, {"1.", "a malformed number"}, {"1e", "a malformed number"},
-        {"\"a\nb\"", "line 1, column 3: a control character in a string"}, {"\"\\x\"", "a malformed escape"},
-        {"\"\\u12g4\"", "a malformed \\u escape"}, {"\"abc", "a string that does not end"}, {"tru", "not a JSON value"},
-        {"{\n \"a\": \"\xC3\"}", "line 2, column 8: not UTF-8"}, {"[", "the text ends early"}, {"{} {}", "more text after the value"},
+        {"[1 2]", "line 1, column 4: a comma or ] is missing"},
+        {"01", "more text after the value"},
+        {"-", "a malformed number"},
+        {"1.", "a malformed number"},
+        {"1e", "a malformed number"},
+        {"\"a\nb\"", "line 1, column 3: a control character in a string"},
+        {"\"\\x\"", "a malformed escape"},
+        {"\"\\u12g4\"", "a malformed \\u escape"},
+        {"\"abc", "a string that does not end"},
+        {"tru", "not a JSON value"},
+        {"{\n \"a\": \"\xC3\"}", "line 2, column 8: not UTF-8"},
+        {"[", "the text ends early"},
+        {"{} {}", "more text after the value"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bool good = json_check(rows[i].text, strlen(rows[i].text), NULL, &error);
         ck_assert_msg(good == !rows[i].fault, "%s", rows[i].text);
-        ck_assert_msg(good || strstr(strbuf_text(&error), rows[i].fault), "%s: %s", rows[i].text, strbuf_text(&error));
+        ck_assert_msg(good || strstr(strbuf_text(&error), rows[i].fault), "%s: %s", rows[i].text,
+                      strbuf_text(&error));
     }
 }
 END_TEST
@@ -129,15 +144,19 @@ END_TEST
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-#define TOP(cells) "{\"nbformat\": 4, \"nbformat_minor\": 2, \"metadata\": {}, \"cells\": [" cells "]}"
+#define TOP(cells)                                                                                 \
+    "{\"nbformat\": 4, \"nbformat_minor\": 2, \"metadata\": {}, \"cells\": [" cells "]}"
 
 START_TEST(cells_are_read)
 {
     ck_assert_msg(read_text("\xEF\xBB\xBF" TOP(
-        "{\"cell_type\": \"markdown\", \"metadata\": {}, \"source\": [\"# T\\n\", \"x\"], \"attachments\": {\"a\": 1.0}},"
-        "{\"cell_type\": \"code\", \"metadata\": {\"tags\": [\"parameters\", 3], \"name\": \"Load\"}, \"source\": \"a\\u0000b\","
-        " \"execution_count\": 7, \"outputs\": [ ]},"
-        "{\"source\": [], \"cell_type\": \"raw\"}")), "%s", strbuf_text(&error));
+                      "{\"cell_type\": \"markdown\", \"metadata\": {}, \"source\": [\"# T\\n\", "
+                      "\"x\"], \"attachments\": {\"a\": 1.0}},"
+                      "{\"cell_type\": \"code\", \"metadata\": {\"tags\": [\"parameters\", 3], "
+                      "\"name\": \"Load\"}, \"source\": \"a\\u0000b\","
+                      " \"execution_count\": 7, \"outputs\": [ ]},"
+                      "{\"source\": [], \"cell_type\": \"raw\"}")),
+                  "%s", strbuf_text(&error));
     ck_assert_uint_eq(document.count, 3);
     ck_assert_int_eq(document.cells[0].kind, CELL_MARKDOWN);
     ck_assert_str_eq(document.cells[0].source, "# T\nx");
@@ -167,19 +186,26 @@ START_TEST(what_is_no_notebook)
         {TOP("3"), "item 1 of cells is no object"},
         {TOP("{\"cell_type\": \"code\"}"), "item 1 of cells has no source"},
         {TOP("{\"source\": \"\"}"), "item 1 of cells has no cell_type"},
-        {TOP("{\"cell_type\": \"code\", \"source\": \"\"}, {\"cell_type\": \"heading\", \"source\": \"\"}"),
+        {TOP("{\"cell_type\": \"code\", \"source\": \"\"}, {\"cell_type\": \"heading\", "
+             "\"source\": \"\"}"),
          "item 2 of cells has an unknown cell_type"},
         {TOP("{\"cell_type\": \"code\", \"source\": [1]}"), "has a source that is no text"},
-        {TOP("{\"cell_type\": \"code\", \"source\": \"\", \"metadata\": []}"), "has metadata that is no object"},
-        {"{\"nbformat\": 4, \"cells\": [], \"metadata\": {\"language_info\": {\"name\": \"R\"}}}", "language is R, not Python"},
-        {"{\"nbformat\": 4, \"cells\": [], \"metadata\": {\"kernelspec\": {\"language\": \"julia\"}}}", "language is julia"},
+        {TOP("{\"cell_type\": \"code\", \"source\": \"\", \"metadata\": []}"),
+         "has metadata that is no object"},
+        {"{\"nbformat\": 4, \"cells\": [], \"metadata\": {\"language_info\": {\"name\": \"R\"}}}",
+         "language is R, not Python"},
+        {"{\"nbformat\": 4, \"cells\": [], \"metadata\": {\"kernelspec\": {\"language\": "
+         "\"julia\"}}}",
+         "language is julia"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ck_assert_msg(!read_text(rows[i].text), "%s is taken", rows[i].text);
-        ck_assert_msg(strstr(strbuf_text(&error), rows[i].fault), "%s: %s", rows[i].text, strbuf_text(&error));
+        ck_assert_msg(strstr(strbuf_text(&error), rows[i].fault), "%s: %s", rows[i].text,
+                      strbuf_text(&error));
         ck_assert_ptr_null(strchr(strbuf_text(&error), '\n'));
     }
-    ck_assert(read_text("{\"nbformat\": 4, \"cells\": [], \"metadata\": {\"language_info\": {\"name\": \"python\"}}}"));
+    ck_assert(read_text("{\"nbformat\": 4, \"cells\": [], \"metadata\": {\"language_info\": "
+                        "{\"name\": \"python\"}}}"));
 }
 END_TEST
 
@@ -194,16 +220,20 @@ static struct json_span written_cell(size_t index)
 
 START_TEST(untouched_parts_stay_as_they_were)
 {
-    ck_assert(read_text(
-        "{\"nbformat\": 4, \"nbformat_minor\": 5, \"metadata\": {\"x\": 12345678901234567890, \"y\": 3.0}, \"extra\": [1.50],"
-        "\"cells\": [{\"cell_type\": \"code\", \"id\": \"abc\", \"metadata\": {\"k\": 1e2}, \"source\": \"x\", "
-        "\"execution_count\": 3, \"outputs\": [{\"output_type\": \"display_data\", \"metadata\": {}, \"data\": {\"a/b\": NaN}}]},"
-        "{\"cell_type\": \"markdown\", \"id\": \"abc\", \"metadata\": {}, \"source\": \"y\", \"attachments\": {}}]}"));
+    ck_assert(read_text("{\"nbformat\": 4, \"nbformat_minor\": 5, \"metadata\": {\"x\": "
+                        "12345678901234567890, \"y\": 3.0}, \"extra\": [1.50],"
+                        "\"cells\": [{\"cell_type\": \"code\", \"id\": \"abc\", \"metadata\": "
+                        "{\"k\": 1e2}, \"source\": \"x\", "
+                        "\"execution_count\": 3, \"outputs\": [{\"output_type\": \"display_data\", "
+                        "\"metadata\": {}, \"data\": {\"a/b\": NaN}}]},"
+                        "{\"cell_type\": \"markdown\", \"id\": \"abc\", \"metadata\": {}, "
+                        "\"source\": \"y\", \"attachments\": {}}]}"));
     struct json_span cell = written_cell(0), top = top_of(&out);
     check_span(member(cell, "id"), "\"abc\"");
     check_span(member(cell, "metadata"), "{\"k\": 1e2}");
     check_span(member(cell, "execution_count"), "3");
-    check_span(member(cell, "outputs"), "[{\"output_type\": \"display_data\", \"metadata\": {}, \"data\": {\"a/b\": NaN}}]");
+    check_span(member(cell, "outputs"),
+               "[{\"output_type\": \"display_data\", \"metadata\": {}, \"data\": {\"a/b\": NaN}}]");
     check_span(member(top, "metadata"), "{\"x\": 12345678901234567890, \"y\": 3.0}");
     check_span(member(top, "extra"), "[1.50]");
     check_span(member(top, "nbformat_minor"), "5");
@@ -216,8 +246,11 @@ END_TEST
 
 START_TEST(outputs_are_written)
 {
-    static const char bundle[] = "{\"text/plain\": \"42\"}", trace[] = "Traceback (most recent call last):\n  File\nValueError: no: way\nat all\n";
-    ck_assert(read_text(TOP("{\"cell_type\": \"code\", \"metadata\": {}, \"source\": \"x\\ny\", \"execution_count\": 9, \"outputs\": [1]}")));
+    static const char
+        bundle[] = "{\"text/plain\": \"42\"}",
+        trace[] = "Traceback (most recent call last):\n  File\nValueError: no: way\nat all\n";
+    ck_assert(read_text(TOP("{\"cell_type\": \"code\", \"metadata\": {}, \"source\": \"x\\ny\", "
+                            "\"execution_count\": 9, \"outputs\": [1]}")));
     records[0] = (struct cell_record){.fate = FATE_RUN, .execution_count = 2};
     outputs_add_stream(&records[0].outputs, 1, "a\xC3", 2);
     outputs_add_stream(&records[0].outputs, 1, "\xA9\nb", 3);
@@ -228,7 +261,9 @@ START_TEST(outputs_are_written)
     struct json_span cell = written_cell(0), outputs = member(cell, "outputs");
     check_span(member(cell, "source"), "[\"x\\n\", \"y\"]");
     check_span(member(cell, "execution_count"), "2");
-    check_span(element(outputs, 0), "{\"name\": \"stdout\", \"output_type\": \"stream\", \"text\": [\"a\xC3\xA9\\n\", \"b\"]}");
+    check_span(
+        element(outputs, 0),
+        "{\"name\": \"stdout\", \"output_type\": \"stream\", \"text\": [\"a\xC3\xA9\\n\", \"b\"]}");
     check_span(member(element(outputs, 1), "text"), "[\"e\xEF\xBF\xBD\"]");
     check_span(member(element(outputs, 2), "output_type"), "\"display_data\"");
     check_span(member(element(outputs, 3), "output_type"), "\"execute_result\"");
@@ -263,25 +298,31 @@ START_TEST(names_of_errors)
         const char *text, *name, *message;
     } rows[] = {
         {"Traceback (most recent call last):\n  a\nKeyError: 'x'\n", "KeyError", "'x'"},
-        {"Traceback (most recent call last):\n  a\njson.decoder.JSONDecodeError: bad\n", "json.decoder.JSONDecodeError", "bad"},
+        {"Traceback (most recent call last):\n  a\njson.decoder.JSONDecodeError: bad\n",
+         "json.decoder.JSONDecodeError", "bad"},
         {"Traceback (most recent call last):\n  a\nKeyboardInterrupt\n", "KeyboardInterrupt", ""},
         {"Traceback (most recent call last):\n  a\nFoo: a\nb c\n  d\n", "Foo", "a\nb c\n  d"},
-        {"  File \"x\", line 1\n    x x\n      ^\nSyntaxError: invalid syntax\n", "SyntaxError", "invalid syntax"},
+        {"  File \"x\", line 1\n    x x\n      ^\nSyntaxError: invalid syntax\n", "SyntaxError",
+         "invalid syntax"},
         {"Cell timed out after 2 s\nmore", "Error", "Cell timed out after 2 s"},
         {"", "Error", ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct error_name name = outputs_error_name(rows[i].text, strlen(rows[i].text));
-        ck_assert_msg(name.name_size == strlen(rows[i].name) && !memcmp(name.name, rows[i].name, name.name_size), "%.*s",
-                      (int)name.name_size, name.name);
-        ck_assert_msg(name.message_size == strlen(rows[i].message) && !memcmp(name.message, rows[i].message, name.message_size),
+        ck_assert_msg(name.name_size == strlen(rows[i].name) &&
+                          !memcmp(name.name, rows[i].name, name.name_size),
+                      "%.*s", (int)name.name_size, name.name);
+        ck_assert_msg(name.message_size == strlen(rows[i].message) &&
+                          !memcmp(name.message, rows[i].message, name.message_size),
                       "%.*s", (int)name.message_size, name.message);
     }
 }
 END_TEST
 
-static const char script[] = "# ---\n# jupyter: x\n# ---\n\n# %% [markdown]\n# # Title\n# text\n#\n# %% [markdown]\n\"\"\"\nin quotes\n\"\"\"\n"
-                             "# %% Load tags=[\"parameters\"]\na = 1\n\n\n# %%\n\n# %% [raw]\n# raw\n";
+static const char script[] =
+    "# ---\n# jupyter: x\n# ---\n\n# %% [markdown]\n# # Title\n# text\n#\n# %% "
+    "[markdown]\n\"\"\"\nin quotes\n\"\"\"\n"
+    "# %% Load tags=[\"parameters\"]\na = 1\n\n\n# %%\n\n# %% [raw]\n# raw\n";
 
 START_TEST(a_script_becomes_a_notebook)
 {
@@ -291,7 +332,8 @@ START_TEST(a_script_becomes_a_notebook)
     check_span(member(element(cells, 1), "source"), "[\"# Title\\n\", \"text\"]");
     check_span(member(element(cells, 2), "source"), "[\"in quotes\"]");
     check_span(member(element(cells, 3), "source"), "[\"a = 1\"]");
-    check_span(member(element(cells, 3), "metadata"), "{\"tags\": [\"parameters\"], \"title\": \"Load\"}");
+    check_span(member(element(cells, 3), "metadata"),
+               "{\"tags\": [\"parameters\"], \"title\": \"Load\"}");
     check_span(member(element(cells, 4), "cell_type"), "\"raw\"");
 }
 END_TEST
@@ -314,11 +356,13 @@ END_TEST
 START_TEST(a_notebook_becomes_a_script)
 {
     ck_assert(read_text(TOP("{\"cell_type\": \"markdown\", \"source\": \"# T\\n\\nx\"},"
-                            "{\"cell_type\": \"code\", \"source\": \"%matplotlib inline\\nx = '''\\n%a\\n'''\\n# %%\\n\", "
+                            "{\"cell_type\": \"code\", \"source\": \"%matplotlib inline\\nx = "
+                            "'''\\n%a\\n'''\\n# %%\\n\", "
                             "\"metadata\": {\"tags\": [\"t\"]}},"
                             "{\"cell_type\": \"code\", \"source\": \"%%bash\\nls\"}")));
     script_write(&out, &document);
-    ck_assert_str_eq(out.data, "# %% [markdown]\n# # T\n# \n# x\n\n# %% tags=[\"t\"]\n# %matplotlib inline\nx = '''\n%a\n'''\n# # %%\n\n"
+    ck_assert_str_eq(out.data, "# %% [markdown]\n# # T\n# \n# x\n\n# %% tags=[\"t\"]\n# "
+                               "%matplotlib inline\nx = '''\n%a\n'''\n# # %%\n\n"
                                "# %%\n# %%bash\n# ls\n");
     document_free(&document);
     percent_read(out.data, out.size, &document);
@@ -334,7 +378,10 @@ START_TEST(markdown)
     outputs_add_stream(&records[2].outputs, 1, "```\n", 4);
     outputs_add_display(&records[2].outputs, true, "{\"text/plain\": \"7\"}", 19);
     markdown_write(&out, &document, records);
-    ck_assert_str_eq(out.data, "Hello\n\n## Run\n\n````python\nprint('```')\n````\n\n````text\n```\n````\n\n```text\n7\n```\n");
+    ck_assert_str_eq(
+        out.data,
+        "Hello\n\n## "
+        "Run\n\n````python\nprint('```')\n````\n\n````text\n```\n````\n\n```text\n7\n```\n");
 }
 END_TEST
 
@@ -359,9 +406,11 @@ START_TEST(junit_is_well_formed)
     one->message = strdup("not run");
     junit_write(&out, &junit, "f.py", "2020-01-01T00:00:00Z", 2);
     junit_free(&junit);
-    ck_assert_ptr_nonnull(strstr(out.data, "tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\" time=\"2.000\""));
-    ck_assert_ptr_nonnull(strstr(out.data, "name=\"cell 1: &lt;a &amp; &quot;b&quot;&gt;&#10;\"") ?:
-                          strstr(out.data, "name=\"cell 1: &lt;a &amp; &#34;b&#34;&gt;&#10;\""));
+    ck_assert_ptr_nonnull(
+        strstr(out.data, "tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\" time=\"2.000\""));
+    ck_assert_ptr_nonnull(
+        strstr(out.data, "name=\"cell 1: &lt;a &amp; &quot;b&quot;&gt;&#10;\"")
+            ?: strstr(out.data, "name=\"cell 1: &lt;a &amp; &#34;b&#34;&gt;&#10;\""));
     ck_assert_ptr_nonnull(strstr(out.data, "message=\"bad ]]&gt; [31m\xEF\xBF\xBD\""));
     ck_assert_ptr_nonnull(strstr(out.data, ">trace&#13;\n&lt;x&gt; </failure>"));
     ck_assert_ptr_nonnull(strstr(out.data, "<skipped message=\"not run\"/>"));
@@ -404,7 +453,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("notebook");
-    TCase *json = tcase_create("json"), *in = tcase_create("read"), *outward = tcase_create("write");
+    TCase *json = tcase_create("json"), *in = tcase_create("read"),
+          *outward = tcase_create("write");
 
     tcase_add_checked_fixture(json, NULL, tear_down);
     tcase_add_test(json, json_good_and_bad);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a cell writes: streams, order, which cell it belongs to, limits, spill files, cleaning, memory. Through the public
- * API, with real processes; the collector's own tests are in check_collector.
+ * What a cell writes: streams, order, which cell it belongs to, limits, spill files, cleaning,
+ * memory. Through the public API, with real processes; the collector's own tests are in
+ * check_collector.
  */
 #include "config.h"
 
@@ -16,13 +17,15 @@
 /* report B2 */
 START_TEST(streams_are_real)
 {
-    te_says("a", "import sys, subprocess, faulthandler\n"
-                 "subprocess.run(['echo', 'A'], stdout=sys.stdout)\n"
-                 "sys.stdout.buffer.write(b'B\\n')\n"
-                 "print('C')\n"
-                 "faulthandler.enable(); faulthandler.disable()\n"
-                 "print(sys.stdout.fileno(), sys.stderr.fileno(), sys.stdout.isatty(), sys.stdout.encoding)",
-            "A\nB\nC\n1 2 False utf-8\n");
+    te_says(
+        "a",
+        "import sys, subprocess, faulthandler\n"
+        "subprocess.run(['echo', 'A'], stdout=sys.stdout)\n"
+        "sys.stdout.buffer.write(b'B\\n')\n"
+        "print('C')\n"
+        "faulthandler.enable(); faulthandler.disable()\n"
+        "print(sys.stdout.fileno(), sys.stderr.fileno(), sys.stdout.isatty(), sys.stdout.encoding)",
+        "A\nB\nC\n1 2 False utf-8\n");
 }
 END_TEST
 
@@ -68,7 +71,8 @@ START_TEST(the_first_cell_gets_its_own_bytes)
     int kernels = te_long() ? 200 : 15;
 
     for (int n = 0; n < kernels; n++) {
-        struct hermes_result *result = te_run_flags("a", "import os\nos.write(1, b'first')\nos.write(2, b'err')", HERMES_CELL_RESET);
+        struct hermes_result *result = te_run_flags(
+            "a", "import os\nos.write(1, b'first')\nos.write(2, b'err')", HERMES_CELL_RESET);
 
         EXPECT_OUTPUT(result, "first\n--- stderr ---\nerr");
         EXPECT(result, !result->background_output);
@@ -105,18 +109,46 @@ START_TEST(background_output_is_set_apart)
 }
 END_TEST
 
+/* Nor does a cell get what stood in the pipe before it began, though nobody had read it yet. */
+START_TEST(what_came_before_a_cell_is_not_its_own)
+{
+    char code[300];
+
+    snprintf(code, sizeof code,
+             "import subprocess; p = subprocess.Popen(['cat', '%s']); print(p.pid)",
+             test_path("fifo"));
+    ck_assert_int_eq(mkfifo(test_path("fifo"), 0600), 0);
+    for (int i = 0; i < 20; i++) {
+        struct hermes_result *result = te_run("a", code);
+        pid_t writer = (pid_t)atoi(result->output);
+        int fd = open(test_path("fifo"), O_WRONLY | O_CLOEXEC); /* waits for the writer */
+
+        hermes_result_free(result);
+        ck_assert_int_eq(write(fd, "late", 4), 4);
+        close(fd);
+        ck_assert(te_wait_gone(writer));
+        result = te_run("a", "print(p.wait())");
+        EXPECT_OUTPUT(result, "0\n");
+        EXPECT(result, result->background_output && !strcmp(result->background_output, "late"));
+        hermes_result_free(result);
+    }
+}
+END_TEST
+
 START_TEST(background_output_is_bounded)
 {
     struct hermes_result *result;
     char code[600];
 
-    snprintf(code, sizeof code,
-             "import subprocess\nsubprocess.Popen(['sh', '-c', 'while [ ! -e %s ]; do sleep 0.01; done;"
-             " head -c 2000000 /dev/zero | tr \"\\\\0\" x; echo 1 > %s'])\n",
-             test_path("go"), test_path("done"));
+    snprintf(
+        code, sizeof code,
+        "import subprocess\nsubprocess.Popen(['sh', '-c', 'while [ ! -e %s ]; do sleep 0.01; done;"
+        " head -c 2000000 /dev/zero | tr \"\\\\0\" x; echo 1 > %s'])\n",
+        test_path("go"), test_path("done"));
     te_succeeds("a", code);
     test_write_file(test_path("go"), "1", 0600);
-    ck_assert(te_wait_file(test_path("done"))); /* read by nobody's call: the pipe takes no two megabytes */
+    ck_assert(te_wait_file(
+        test_path("done"))); /* read by nobody's call: the pipe takes no two megabytes */
     result = te_run("a", "print('short')");
     EXPECT_OUTPUT(result, "short\n");
     EXPECT(result, result->background_output && result->background_output_size > 5000);
@@ -153,10 +185,13 @@ START_TEST(long_output_is_cut_in_the_middle_and_spilled)
     size_t size;
 
     EXPECT(result, result->outcome == HERMES_SUCCESS && result->truncated);
-    EXPECT(result, result->bytes_total == 200011 && result->bytes_total == result->bytes_captured + result->bytes_omitted);
+    EXPECT(result, result->bytes_total == 200011 &&
+                       result->bytes_total == result->bytes_captured + result->bytes_omitted);
     EXPECT(result, result->output_size < 51000 && result->output_size > 45000);
-    EXPECT(result, !strncmp(result->output, "HEAD\n", 5) && te_has(result, "TAIL\n") && te_has(result, "TRUNCATED"));
-    EXPECT(result, result->spill_path && result->warning && strstr(result->warning, result->spill_path));
+    EXPECT(result, !strncmp(result->output, "HEAD\n", 5) && te_has(result, "TAIL\n") &&
+                       te_has(result, "TRUNCATED"));
+    EXPECT(result,
+           result->spill_path && result->warning && strstr(result->warning, result->spill_path));
     ck_assert_ptr_nonnull(strstr(result->spill_path, test_path("spill")));
     ck_assert_int_eq(stat(result->spill_path, &status), 0);
     ck_assert_uint_eq(status.st_mode & 07777, 0600);
@@ -178,8 +213,10 @@ START_TEST(a_spill_that_fails_is_no_error)
     test_write_file(test_path("file"), "", 0600);
     te_set(engine, "spill_directory", test_path("file/below"));
     result = te_run("a", "print('HEAD'); print('x' * 200000); print('TAIL')");
-    EXPECT(result, result->outcome == HERMES_SUCCESS && result->truncated && !result->spill_path && result->warning);
-    EXPECT(result, te_has(result, "HEAD\n") && te_has(result, "TAIL\n") && result->bytes_total == 200011);
+    EXPECT(result, result->outcome == HERMES_SUCCESS && result->truncated && !result->spill_path &&
+                       result->warning);
+    EXPECT(result,
+           te_has(result, "HEAD\n") && te_has(result, "TAIL\n") && result->bytes_total == 200011);
     hermes_result_free(result);
     te_set(engine, "spill_directory", test_path("spill"));
     te_set(engine, "spill", "off");
@@ -196,13 +233,15 @@ END_TEST
 /* report A24: head and tail of raw bytes too, and every byte is counted */
 START_TEST(output_of_children_keeps_its_tail)
 {
-    struct hermes_result *result = te_run(
-        "a", "import subprocess, sys\n"
-             "subprocess.run([sys.executable, '-c', 'print(\"H\"); print(\"y\" * 300000); print(\"T\")'])");
+    struct hermes_result *result =
+        te_run("a", "import subprocess, sys\n"
+                    "subprocess.run([sys.executable, '-c', 'print(\"H\"); print(\"y\" * 300000); "
+                    "print(\"T\")'])");
 
     EXPECT(result, !strncmp(result->output, "H\n", 2) && te_has(result, "yyy\nT\n"));
     EXPECT(result, result->bytes_total == 300005);
-    EXPECT(result, result->bytes_omitted == result->bytes_total - result->bytes_captured && result->bytes_omitted > 0);
+    EXPECT(result, result->bytes_omitted == result->bytes_total - result->bytes_captured &&
+                       result->bytes_omitted > 0);
     hermes_result_free(result);
 }
 END_TEST
@@ -291,7 +330,8 @@ START_TEST(a_flood_costs_no_memory)
     before = te_memory_kb(getpid(), "VmRSS");
     kernel_before = te_memory_kb(kernel, "VmRSS");
     result = te_run("a", code);
-    EXPECT(result, result->outcome == HERMES_SUCCESS && result->bytes_total == (uint64_t)lines * 10001);
+    EXPECT(result,
+           result->outcome == HERMES_SUCCESS && result->bytes_total == (uint64_t)lines * 10001);
     hermes_result_free(result);
     ck_assert_int_lt(te_memory_kb(kernel, "VmHWM") - kernel_before, 20000);
     if (!TE_SANITIZED)
@@ -310,7 +350,8 @@ START_TEST(text_that_is_no_utf8)
     ck_assert(is_utf8(result->output, result->output_size) && result->output_size > 1);
     hermes_result_free(result);
     te_says("a", "print(x)", "1\n");
-    te_says("a", "import sys; sys.stdout.buffer.write(b'\\xff\\xfe'); sys.stdout.flush()", "\xef\xbf\xbd\xef\xbf\xbd");
+    te_says("a", "import sys; sys.stdout.buffer.write(b'\\xff\\xfe'); sys.stdout.flush()",
+            "\xef\xbf\xbd\xef\xbf\xbd");
     result = te_run("a", "raise ValueError('\\udcff')");
     EXPECT(result, result->outcome == HERMES_ERROR && te_error_has(result, "ValueError"));
     ck_assert(is_utf8(result->error, result->error_size));
@@ -332,7 +373,8 @@ END_TEST
 /* report A31 */
 START_TEST(control_sequences_go)
 {
-    te_says("a", "print('\\x1b[31mred\\x1b[0m \\u00c0 \\u00c7 \\u00fc')", "red \xc3\x80 \xc3\x87 \xc3\xbc\n");
+    te_says("a", "print('\\x1b[31mred\\x1b[0m \\u00c0 \\u00c7 \\u00fc')",
+            "red \xc3\x80 \xc3\x87 \xc3\xbc\n");
     te_says("a", "print('\\x1b]0;title\\x07ok')", "ok\n");
     te_says("a", "print('\\x1b]0;never')", "0;never\n");
 }
@@ -341,7 +383,8 @@ END_TEST
 /* report A54: names that look like secrets are none; the code is never touched */
 START_TEST(code_like_output_stays)
 {
-    te_says("a", "print('MAX_TOKENS=100'); print(\"d['apiKey']\")", "MAX_TOKENS=100\nd['apiKey']\n");
+    te_says("a", "print('MAX_TOKENS=100'); print(\"d['apiKey']\")",
+            "MAX_TOKENS=100\nd['apiKey']\n");
 }
 END_TEST
 
@@ -350,8 +393,11 @@ START_TEST(utf8_in_the_c_locale)
 {
     unsetenv("LC_ALL");
     setenv("LANG", "C", 1);
-    te_says("a", "print('\xe2\x86\x92 \xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac')", "\xe2\x86\x92 \xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac\n");
-    te_says("a", "import sys; print(sys.getfilesystemencoding(), sys.stdin.encoding, open('/dev/null').encoding.lower())",
+    te_says("a", "print('\xe2\x86\x92 \xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac')",
+            "\xe2\x86\x92 \xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac\n");
+    te_says("a",
+            "import sys; print(sys.getfilesystemencoding(), sys.stdin.encoding, "
+            "open('/dev/null').encoding.lower())",
             "utf-8 utf-8 utf-8\n");
     setenv("LC_ALL", "POSIX", 1);
     te_says("b", "print('\xe2\x86\x92')", "\xe2\x86\x92\n");
@@ -361,7 +407,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("output");
-    TCase *streams = tcase_create("streams"), *limits = tcase_create("limits"), *clean = tcase_create("cleaning");
+    TCase *streams = tcase_create("streams"), *limits = tcase_create("limits"),
+          *clean = tcase_create("cleaning");
     TCase *all[] = {streams, limits, clean};
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
@@ -375,6 +422,7 @@ int main(void)
     tcase_add_test(streams, every_cell_gets_its_own_bytes);
     tcase_add_test(streams, the_first_cell_gets_its_own_bytes);
     tcase_add_test(streams, background_output_is_set_apart);
+    tcase_add_test(streams, what_came_before_a_cell_is_not_its_own);
     tcase_add_test(streams, background_output_is_bounded);
     tcase_add_test(limits, long_output_is_cut_in_the_middle_and_spilled);
     tcase_add_test(limits, a_spill_that_fails_is_no_error);

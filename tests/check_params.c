@@ -28,15 +28,41 @@ START_TEST(words_get_types)
     static const struct {
         const char *word, *expression;
     } rows[] = {
-        {"x=1", "1"},           {"x=-12", "-12"},        {"x=+5", "5"},          {"x=1_000", "1000"},
-        {"x=007", "7"},         {"x=-0", "0"},           {"x= 3 ", "3"},         {"x=1.5", "1.5"},
-        {"x=.5", ".5"},         {"x=5.", "5."},          {"x=1e3", "1e3"},       {"x=-2.5E-3", "-2.5e-3"},
-        {"x=True", "True"},     {"x=False", "False"},    {"x=None", "None"},     {"x=true", "\"true\""},
-        {"x=", "\"\""},         {"x=abc", "\"abc\""},    {"x=1 2", "\"1 2\""},   {"x=1__0", "\"1__0\""},
-        {"x=_1", "\"_1\""},     {"x=0x10", "\"0x10\""},  {"x=1e", "\"1e\""},     {"x=.", "\".\""},
-        {"x=-", "\"-\""},       {"x=nan", "float('nan')"}, {"x=-inf", "float('-inf')"}, {"x=Infinity", "float('inf')"},
-        {"x=a=b", "\"a=b\""},   {"x=\"q\"\\", "\"\\\"q\\\"\\\\\""}, {"x=é", "\"é\""},  {"x=a\tb\nc", "\"a\\tb\\nc\""},
-        {"x=[1, 2]", "\"[1, 2]\""}, {"x=99999999999999999999", "99999999999999999999"}, {"x=a\xFF", "\"a\\ufffd\""},
+        {"x=1", "1"},
+        {"x=-12", "-12"},
+        {"x=+5", "5"},
+        {"x=1_000", "1000"},
+        {"x=007", "7"},
+        {"x=-0", "0"},
+        {"x= 3 ", "3"},
+        {"x=1.5", "1.5"},
+        {"x=.5", ".5"},
+        {"x=5.", "5."},
+        {"x=1e3", "1e3"},
+        {"x=-2.5E-3", "-2.5e-3"},
+        {"x=True", "True"},
+        {"x=False", "False"},
+        {"x=None", "None"},
+        {"x=true", "\"true\""},
+        {"x=", "\"\""},
+        {"x=abc", "\"abc\""},
+        {"x=1 2", "\"1 2\""},
+        {"x=1__0", "\"1__0\""},
+        {"x=_1", "\"_1\""},
+        {"x=0x10", "\"0x10\""},
+        {"x=1e", "\"1e\""},
+        {"x=.", "\".\""},
+        {"x=-", "\"-\""},
+        {"x=nan", "float('nan')"},
+        {"x=-inf", "float('-inf')"},
+        {"x=Infinity", "float('inf')"},
+        {"x=a=b", "\"a=b\""},
+        {"x=\"q\"\\", "\"\\\"q\\\"\\\\\""},
+        {"x=é", "\"é\""},
+        {"x=a\tb\nc", "\"a\\tb\\nc\""},
+        {"x=[1, 2]", "\"[1, 2]\""},
+        {"x=99999999999999999999", "99999999999999999999"},
+        {"x=a\xFF", "\"a\\ufffd\""},
         {"x=a\x01", "\"a\\x01\""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -49,7 +75,8 @@ END_TEST
 
 START_TEST(bad_names)
 {
-    static const char *const words[] = {"x", "1x=2", "=3", "a b=1", "a-b=1", "for=1", "None=2", "a.b=1", "\xFF=1"};
+    static const char *const words[] = {"x",     "1x=2",   "=3",    "a b=1", "a-b=1",
+                                        "for=1", "None=2", "a.b=1", "\xFF=1"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         ck_assert_msg(!params_add_text(&params, words[i], &error), "%s is taken", words[i]);
         ck_assert_ptr_nonnull(strchr(strbuf_text(&error), '\''));
@@ -62,11 +89,14 @@ END_TEST
 
 START_TEST(json_keeps_numbers)
 {
-    static const char text[] = "{\"a\": 12345678901234567890, \"b\": 3.0, \"c\": [1, null, {\"k\": true}], \"d\": \"q\\u0000\\\"\","
+    static const char text[] = "{\"a\": 12345678901234567890, \"b\": 3.0, \"c\": [1, null, {\"k\": "
+                               "true}], \"d\": \"q\\u0000\\\"\","
                                " \"e\": NaN, \"f\": -Infinity, \"a\": 7, \"g\": {}, \"h\": false}";
-    static const char *const want[] = {"7", "3.0", "[1, None, {\"k\": True}]", "\"q\\x00\\\"\"", "float('nan')",
-                                       "float('-inf')", "{}", "False"};
-    ck_assert_msg(params_add_json(&params, text, sizeof text - 1, &error), "%s", strbuf_text(&error));
+    static const char *const want[] = {
+        "7",  "3.0",  "[1, None, {\"k\": True}]", "\"q\\x00\\\"\"", "float('nan')", "float('-inf')",
+        "{}", "False"};
+    ck_assert_msg(params_add_json(&params, text, sizeof text - 1, &error), "%s",
+                  strbuf_text(&error));
     ck_assert_uint_eq(params.count, 8);
     for (size_t i = 0; i < 8; i++)
         ck_assert_str_eq(params.items[i].value, want[i]);
@@ -78,9 +108,11 @@ END_TEST
 
 START_TEST(json_that_is_none)
 {
-    static const char *const texts[] = {"", "[1]", "alpha: 1\n", "{\"a\": 1,}", "{\"a b\": 1}", "{\"a\": 01}", "{'a': 1}", "3"};
+    static const char *const texts[] = {
+        "", "[1]", "alpha: 1\n", "{\"a\": 1,}", "{\"a b\": 1}", "{\"a\": 01}", "{'a': 1}", "3"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        ck_assert_msg(!params_add_json(&params, texts[i], strlen(texts[i]), &error), "%s is taken", texts[i]);
+        ck_assert_msg(!params_add_json(&params, texts[i], strlen(texts[i]), &error), "%s is taken",
+                      texts[i]);
 }
 END_TEST
 
@@ -105,7 +137,10 @@ START_TEST(where_the_cell_goes)
     ck_assert_str_eq(document.cells[1].source, "a = 0\n");
     ck_assert_str_eq(document.cells[3].source, "y = 2\n");
     /* what an earlier run injected is replaced */
-    ck_assert_uint_eq(inject_into("# %% tags=[\"parameters\"]\na = 0\n# %% tags=[\"injected-parameters\"]\na = 5\n"), 2);
+    ck_assert_uint_eq(
+        inject_into(
+            "# %% tags=[\"parameters\"]\na = 0\n# %% tags=[\"injected-parameters\"]\na = 5\n"),
+        2);
     ck_assert_uint_eq(document.count, 3);
     ck_assert_str_eq(document.cells[2].source, "# Parameters\na = 1\nb = \"two\"\n");
     /* a tag on prose is none */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scripts as cells: markers, what protects them, titles and tags, line numbers; decoding of sources.
+ * Scripts as cells: markers, what protects them, titles and tags, line numbers; decoding of
+ * sources.
  */
 #include "config.h"
 
@@ -43,17 +44,35 @@ START_TEST(what_is_a_marker)
         const char *line;
         bool marker;
     } rows[] = {
-        {"# %%", true},        {"#%%", true},          {"#  \t%%", true},        {"# %% title", true},
-        {"#%% title", true},   {"# %%\ttitle", true},  {"# %%% sub", true},      {"# %%%% deeper", true},
-        {"# %%[markdown]", true}, {"#%%time", false},  {"# %%bash", false},      {"# %", false},
-        {"## %%", false},      {" # %%", false},       {"\t#%%", false},         {"#", false},
-        {"", false},           {"%%", false},          {"# % %", false},         {"#!%%", false},
-        {"# %matplotlib inline", false}, {"x = 1  # %%", false}, {"# %%%", true},
+        {"# %%", true},
+        {"#%%", true},
+        {"#  \t%%", true},
+        {"# %% title", true},
+        {"#%% title", true},
+        {"# %%\ttitle", true},
+        {"# %%% sub", true},
+        {"# %%%% deeper", true},
+        {"# %%[markdown]", true},
+        {"#%%time", false},
+        {"# %%bash", false},
+        {"# %", false},
+        {"## %%", false},
+        {" # %%", false},
+        {"\t#%%", false},
+        {"#", false},
+        {"", false},
+        {"%%", false},
+        {"# % %", false},
+        {"#!%%", false},
+        {"# %matplotlib inline", false},
+        {"x = 1  # %%", false},
+        {"# %%%", true},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         size_t rest;
         bool marker = percent_is_marker(rows[i].line, strlen(rows[i].line), &rest);
-        ck_assert_msg(marker == rows[i].marker, "'%s' %s", rows[i].line, marker ? "is taken" : "is not taken");
+        ck_assert_msg(marker == rows[i].marker, "'%s' %s", rows[i].line,
+                      marker ? "is taken" : "is not taken");
     }
 }
 END_TEST
@@ -175,9 +194,9 @@ START_TEST(statements_begin)
         const char *line;
         bool statement;
     } rows[] = {
-        {"x = 1", true},   {"x = (", false},        {"x = [1,", false}, {"x = 1 + \\", false}, {"# (", true},
-        {"x = '('", true}, {"x = '''", false},      {"f(1)", true},     {"d = {", false},      {"x = f'{a}'", true},
-        {"x = ')'", true}, {"# ends in \\", true},
+        {"x = 1", true},  {"x = (", false},     {"x = [1,", false}, {"x = 1 + \\", false},
+        {"# (", true},    {"x = '('", true},    {"x = '''", false}, {"f(1)", true},
+        {"d = {", false}, {"x = f'{a}'", true}, {"x = ')'", true},  {"# ends in \\", true},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pylex lex = {.count = 0};
@@ -229,7 +248,8 @@ START_TEST(titles_kinds_tags)
         {"# %% [3] third", "[3] third", CELL_CODE, NULL},
         {"# %% tags=[\"parameters\"]", NULL, CELL_CODE, "parameters"},
         {"# %% tags=[\"parameters\"] {\"collapsed\": true}", NULL, CELL_CODE, "parameters"},
-        {"# %% Set up slideshow={\"a\": [1]} tags=[\"x\", \"parameters\"]", "Set up", CELL_CODE, "parameters"},
+        {"# %% Set up slideshow={\"a\": [1]} tags=[\"x\", \"parameters\"]", "Set up", CELL_CODE,
+         "parameters"},
         {"# %% {\"tags\": [\"parameters\"]}", NULL, CELL_CODE, "parameters"},
         {"# %% Title {\"tags\": [\"parameters\"]}", "Title", CELL_CODE, "parameters"},
         {"# %% tags=[broken", NULL, CELL_CODE, NULL},
@@ -244,7 +264,8 @@ START_TEST(titles_kinds_tags)
         else
             ck_assert_msg(!cell->title, "%s: title %s", rows[i].marker, cell->title);
         ck_assert_int_eq(cell->kind, rows[i].kind);
-        ck_assert_msg(document_cell_has_tag(cell, "parameters") == (rows[i].tag != NULL), "%s", rows[i].marker);
+        ck_assert_msg(document_cell_has_tag(cell, "parameters") == (rows[i].tag != NULL), "%s",
+                      rows[i].marker);
     }
 }
 END_TEST
@@ -274,12 +295,15 @@ START_TEST(encodings)
          "#!/usr/bin/python\n# vim: set fileencoding=iso-8859-15 :\n'€'\n"},
         {"# coding: CP1252\n'\x80'\n", "# coding: CP1252\n'€'\n"},
         {"# coding=UTF_8\n'é'\n", "# coding=UTF_8\n'é'\n"},
-        {"x = 1\n# coding: latin-1\n'é'\n", "x = 1\n# coding: latin-1\n'é'\n"}, /* a statement precedes it */
-        {"\n\n# coding: latin-1\n'é'\n", "\n\n# coding: latin-1\n'é'\n"},     /* third line */
+        {"x = 1\n# coding: latin-1\n'é'\n",
+         "x = 1\n# coding: latin-1\n'é'\n"}, /* a statement precedes it */
+        {"\n\n# coding: latin-1\n'é'\n", "\n\n# coding: latin-1\n'é'\n"}, /* third line */
         {"# coding: ascii\n'\xE9'\n", "not ASCII: byte 0xe9 in line 2"},
-        {"ok\n'\xE9'\n", "not UTF-8: byte 0xe9 in line 2, and no encoding declared in the first two lines"},
+        {"ok\n'\xE9'\n",
+         "not UTF-8: byte 0xe9 in line 2, and no encoding declared in the first two lines"},
         {"# coding: klingon\n", "unknown encoding: klingon"},
-        {"\xEF\xBB\xBF# coding: latin-1\n", "the declared encoding latin-1 contradicts the UTF-8 byte-order mark"},
+        {"\xEF\xBB\xBF# coding: latin-1\n",
+         "the declared encoding latin-1 contradicts the UTF-8 byte-order mark"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *got = decode(rows[i].bytes, strlen(rows[i].bytes));
@@ -292,7 +316,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("percent");
-    TCase *markers = tcase_create("markers"), *strings = tcase_create("strings"), *rest = tcase_create("rest");
+    TCase *markers = tcase_create("markers"), *strings = tcase_create("strings"),
+          *rest = tcase_create("rest");
 
     tcase_add_checked_fixture(markers, NULL, tear_down);
     tcase_add_test(markers, what_is_a_marker);

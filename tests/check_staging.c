@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Staging directories: private, wholly removable whatever a cell did in them, and swept once their host is dead. */
+/*
+ * Staging directories: private, wholly removable whatever a cell did in them, and swept once their
+ * host is dead.
+ */
 #include "config.h"
 
 #include <dirent.h>
@@ -171,10 +174,10 @@ static bool mount_tmpfs(const char *path, unsigned long flags)
 {
     static bool unshared;
 
-    if (!unshared && (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)))
+    if (!unshared && (unshare(CLONE_NEWNS) || mount("none", "/", "", MS_REC | MS_PRIVATE, "")))
         return false;
     unshared = true;
-    return mount("none", path, "tmpfs", flags, NULL) == 0;
+    return mount("none", path, "tmpfs", flags, "") == 0;
 }
 
 START_TEST(works_without_tmp)
@@ -361,16 +364,16 @@ START_TEST(mounted_file_systems_are_left_alone)
     if (mount_tmpfs(name, 0)) { /* needs root */
         make_directory(inner);
         /* of the same file system, which a device number would not tell */
-        ck_assert_int_eq(mount(test_path("precious"), inner, NULL, MS_BIND, NULL), 0);
+        ck_assert_int_eq(mount(test_path("precious"), inner, "", MS_BIND, ""), 0);
         ck_assert_int_eq(hr_staging_remove(path), EXDEV);
         ck_assert_int_eq(umount(inner), 0);
         ck_assert(test_exists(inner));
         ck_assert_int_eq(umount(name), 0);
-        ck_assert_int_eq(mount(test_path("precious"), name, NULL, MS_BIND, NULL), 0);
+        ck_assert_int_eq(mount(test_path("precious"), name, "", MS_BIND, ""), 0);
         ck_assert_int_eq(hr_staging_remove(path), EXDEV);
         ck_assert_int_eq(umount(name), 0);
         make_directory(inner);
-        ck_assert_int_eq(mount(test_path("precious"), inner, NULL, MS_BIND, NULL), 0);
+        ck_assert_int_eq(mount(test_path("precious"), inner, "", MS_BIND, ""), 0);
         ck_assert_int_ne(hr_staging_remove(path), 0);
         ck_assert_int_eq(umount(inner), 0);
         ck_assert(test_exists(test_path("precious/file")));

@@ -65,7 +65,8 @@ START_TEST(fields_round_trip_and_stop_at_a_lie)
     size_t size;
 
     hr_buf_init(&body, 0);
-    ck_assert(hr_buf_add_u32(&body, 3) && hr_fields_add(&body, "one", 3) && hr_fields_add(&body, "", 0));
+    ck_assert(hr_buf_add_u32(&body, 3) && hr_fields_add(&body, "one", 3) &&
+              hr_fields_add(&body, "", 0));
     ck_assert(hr_buf_add_u32(&body, 1000)); /* a size beyond the end */
     ck_assert(hr_fields_open(&fields, body.data, body.size));
     ck_assert(hr_fields_next(&fields, &field, &size));

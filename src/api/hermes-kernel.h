@@ -23,30 +23,32 @@
  * LIFE OF A CELL
  *   queued -> running -> settled. Cells of one kernel run one at a time in the order of submission.
  *   A cell settles when its kernel answers, dies, or is killed; never on end-of-file of a pipe.
- *   Ids are never used twice, and stay valid to name in a call after what they name is gone (the call
- *   then returns HERMES_ENOENT).
+ *   Ids are never used twice, and stay valid to name in a call after what they name is gone (the
+ *   call then returns HERMES_ENOENT).
  *
  * OWNERSHIP
- *   Inputs are copied before a function returns. "ret_x" pointers are yours to free with the function
- *   named there. Strings in structs that you get are owned by that struct. Strings are UTF-8; outputs may
- *   hold NUL bytes, so they come with a size (and a closing NUL that the size does not count).
+ *   Inputs are copied before a function returns. "ret_x" pointers are yours to free with the
+ *   function named there. Strings in structs that you get are owned by that struct. Strings are
+ *   UTF-8; outputs may hold NUL bytes, so they come with a size (and a closing NUL that the size
+ *   does not count).
  *
  * ERRORS
- *   0 is success, a negative enum hermes_status is failure; the optional last argument gets one line of
- *   text. What happens in Python is not an error of a call but an outcome in the result.
+ *   0 is success, a negative enum hermes_status is failure; the optional last argument gets one
+ *   line of text. What happens in Python is not an error of a call but an outcome in the result.
  *   Out of memory is returned (HERMES_ENOMEM); the engine stays usable.
  *
  * SIGNALS, DESCRIPTORS, PROCESSES
- *   The library installs no signal handler, takes no SIGCHLD, and neither prints, exits, nor changes the
- *   locale, the working directory or the limits of the process. Every descriptor it makes is close-on-exec.
- *   It waits only for children that it made itself, and works when the host reaps or ignores them.
+ *   The library installs no signal handler, takes no SIGCHLD, and neither prints, exits, nor
+ *   changes the locale, the working directory or the limits of the process. Every descriptor it
+ *   makes is close-on-exec. It waits only for children that it made itself, and works when the host
+ *   reaps or ignores them.
  *
  * LIMITS
  *   HERMES_SOURCE_MAX bytes of source a cell; the other limits are options (hermes_option_at()).
  *
  * COMPATIBILITY
- *   Structs that callers fill begin with their size (use the HERMES_*_INIT macros): later versions add
- *   members at the end. Enums grow at the end.
+ *   Structs that callers fill begin with their size (use the HERMES_*_INIT macros): later versions
+ *   add members at the end. Enums grow at the end.
  *
  * Unless a function says otherwise: Thread: any. Blocks: no. Since: 0.1.
  */
@@ -99,6 +101,11 @@ struct hermes_error {
 
 struct hermes_engine; /* opaque */
 
+/*
+ * "session": the only kernel mode there is; for hosts that ask. A configured "kernel_mode" is
+ * ignored.
+ */
+HERMES_API const char *hermes_kernel_mode(void);
 /* The library's version, "0.1.0". */
 HERMES_API const char *hermes_version(void);
 /* "HERMES_EINVAL" and "invalid argument"; for an unknown value "HERMES_?" and "unknown status". */
@@ -115,7 +122,8 @@ HERMES_API int hermes_engine_new(struct hermes_engine **ret_engine, struct herme
 
 /*
  * End all kernels as hermes_shutdown_all() does and free the engine. NULL is fine.
- *   Thread: no other thread may be inside a call on this engine. Blocks: until every process is gone.
+ *   Thread: no other thread may be inside a call on this engine. Blocks: until every process is
+ *   gone.
  */
 HERMES_API void hermes_engine_free(struct hermes_engine *engine);
 
@@ -130,14 +138,17 @@ struct hermes_option {
     const char *help;          /* one line */
 };
 
-/* The n-th option of the engine, or NULL behind the last. The table lives as long as the library. */
+/*
+ * The n-th option of the engine, or NULL behind the last. The table lives as long as the library.
+ */
 HERMES_API const struct hermes_option *hermes_option_at(size_t n);
 
 /*
- * Set an option by its name from text. Takes effect at once; limits that are fixed at the start of a kernel hold
- * for the next kernel.
+ * Set an option by its name from text. Takes effect at once; limits that are fixed at the start of
+ * a kernel hold for the next kernel.
  *   Errors: HERMES_ENOENT    unknown name; error->text names the nearest known one
- *           HERMES_ERANGE    nonsense or out of range: the default or the nearest bound was set instead
+ *           HERMES_ERANGE    nonsense or out of range: the default or the nearest bound was set
+ *                            instead
  */
 HERMES_API int hermes_set_option(struct hermes_engine *engine, const char *name, const char *value,
                                  struct hermes_error *error);
@@ -146,15 +157,83 @@ HERMES_API int hermes_set_option(struct hermes_engine *engine, const char *name,
 HERMES_API int hermes_get_option(struct hermes_engine *engine, const char *name, char **ret_value);
 
 /*
- * Take options from a JSON object (comments and trailing commas allowed). Unknown keys and nonsense values are
- * skipped and reported as lines in ret_warnings (yours, hermes_free(); NULL when there are none, and may be NULL).
- * A stale "kernel_mode" is ignored in silence.
- *   Errors: HERMES_EINVAL with line and column when the text is no JSON object: nothing was changed.
+ * Take options from a JSON object (comments and trailing commas allowed). Unknown keys and nonsense
+ * values are skipped and reported as lines in ret_warnings (yours, hermes_free(); NULL when there
+ * are none, and may be NULL). A stale "kernel_mode" is ignored in silence.
+ *   Errors: HERMES_EINVAL with line and column when the text is no JSON object: nothing was
+ *   changed.
  */
 HERMES_API int hermes_configure(struct hermes_engine *engine, const char *json, size_t json_size,
                                 char **ret_warnings, struct hermes_error *error);
 
 HERMES_API void hermes_free(void *pointer);
+
+/* ---- tools and authority ---------------------------------------------------------------- */
+
+/*
+ * Code in a cell can call tools of the host (`from hermes_tools import terminal`). Interpreter
+ * state persists from cell to cell, authority does not: every cell has an authority of its own,
+ * with the context of the one who submitted it, an allow-list and a budget. It is captured at
+ * submission, installed when the cell starts, and retired on every path when it settles; from then
+ * on its calls are refused. Calls that name no tool of the allow-list, or come when the budget is
+ * used up, are refused and cost nothing.
+ */
+struct hermes_authority; /* opaque, counted */
+
+/* One call, valid until the handler returns (blocking execute) or the event is freed. */
+struct hermes_tool_call {
+    uint64_t id;           /* for hermes_tool_answer() */
+    uint64_t cell, kernel; /* 0 when dispatched by hermes_authority_dispatch() */
+    const char *owner;     /* session, or session::child::child_id; NULL like the rest where it is not known */
+    const char *session;
+    const char *task_id;
+    const char *tool;
+    const char *arguments; /* a JSON object */
+    void *context;         /* of the authority */
+};
+
+/*
+ * Runs one call on the thread that waits in hermes_execute(), or in hermes_authority_dispatch(),
+ * with no lock held. Returns the answer as JSON text from malloc(), which the library frees; NULL
+ * is answered as an error. May call any function on other sessions.
+ */
+typedef char *(*hermes_tool_fn)(const struct hermes_tool_call *call);
+
+struct hermes_authority_options {
+    size_t size;
+    const char *session, *task_id, *child_id; /* for the handler to see */
+    const char *const *tools;                 /* allow-list, NULL-ended; NULL: all names */
+    int64_t max_calls;                        /* 0: 50; negative: no limit */
+    hermes_tool_fn handler;                   /* NULL: every call is refused */
+    void *context;
+};
+#define HERMES_AUTHORITY_OPTIONS_INIT \
+    { sizeof(struct hermes_authority_options), NULL, NULL, NULL, NULL, 0, NULL, NULL }
+
+/*
+ * Make an authority (active). Returns NULL when out of memory. Free with hermes_authority_unref().
+ */
+HERMES_API struct hermes_authority *hermes_authority_new(const struct hermes_authority_options *options);
+HERMES_API void hermes_authority_ref(struct hermes_authority *authority);
+HERMES_API void hermes_authority_unref(struct hermes_authority *authority); /* NULL is fine */
+HERMES_API bool hermes_authority_active(struct hermes_authority *authority);
+/* No call is dispatched any more; a call that runs goes on. May be repeated. */
+HERMES_API void hermes_authority_retire(struct hermes_authority *authority);
+/* Calls dispatched so far. */
+HERMES_API uint64_t hermes_authority_calls(struct hermes_authority *authority);
+/*
+ * Check and run one call under this authority. Returns the answer as JSON text (yours,
+ * hermes_free()): the handler's, or {"error": "..."} for a refusal; a retired authority answers "No
+ * active execute_code cell ...". NULL when out of memory.
+ *   Blocks: as long as the handler runs, on the calling thread.
+ */
+HERMES_API char *hermes_authority_dispatch(struct hermes_authority *authority, const char *tool, const char *arguments);
+
+/*
+ * Answer a HERMES_EVENT_TOOL_CALL with JSON text. A cell that settles first drops its open calls.
+ *   Errors: HERMES_ENOENT  no such call, or answered or dropped already
+ */
+HERMES_API int hermes_tool_answer(struct hermes_engine *engine, uint64_t call, const char *json, size_t json_size);
 
 /* ---- cells ------------------------------------------------------------------------------ */
 
@@ -179,7 +258,10 @@ enum hermes_env {
     HERMES_ENV_INHERIT, /* the host's environment minus our own variables */
 };
 
-/* What is fixed when a kernel starts. A cell that asks for other settings of a live kernel is refused (HERMES_EMISMATCH). */
+/*
+ * What is fixed when a kernel starts. A cell that asks for other settings of a live kernel is
+ * refused (HERMES_EMISMATCH).
+ */
 struct hermes_kernel_setup {
     size_t size;
     enum hermes_io io;
@@ -200,6 +282,14 @@ enum hermes_cell_flags {
     HERMES_CELL_INTERACTIVE = 1 << 4, /* keep sys.last_exc and future flags like the python prompt */
     HERMES_CELL_EVENTS = 1 << 5,  /* hermes_execute(): queue events as hermes_submit() does */
     HERMES_CELL_NO_SPILL = 1 << 6, /* never write long output to a file (the caller takes it from events) */
+    /*
+     * Leave secrets in the result as they are (output, error, background_output, spill file): for
+     * the screen of the person who runs the cell. Without it, and with the option "redact" on,
+     * well-known keys, authorization headers, private keys, web tokens, passwords in addresses and
+     * dumped environments become marks, and result.redactions counts them. The code that runs,
+     * files that it writes and the raw bytes of events are never changed.
+     */
+    HERMES_CELL_NO_REDACT = 1 << 7,
 };
 
 /* A cell to run. Zero or NULL means the default everywhere. */
@@ -211,7 +301,7 @@ struct hermes_cell {
     enum hermes_mode mode;
     const char *python;       /* interpreter; NULL: active environment (project mode), else python3 on PATH */
     const char *cwd;          /* NULL: the host's directory (project), a private one (strict) */
-    const char *const *tools; /* tool set, NULL-ended; NULL: all */
+    const char *const *tools; /* tool set, NULL-ended; NULL: all; an empty one: no tools */
     const char *code;
     size_t code_size;         /* 0: strlen(code) */
     const char *file_name;    /* in tracebacks; NULL: "<cell N>" */
@@ -219,11 +309,15 @@ struct hermes_cell {
     unsigned flags;           /* enum hermes_cell_flags */
     int64_t timeout_ms;       /* 0: option "timeout"; negative: none. Counts from the start of execution */
     const struct hermes_kernel_setup *setup; /* NULL: HERMES_KERNEL_SETUP_INIT */
-    const char *whole_source; /* with file_name: the text of the whole file, for tracebacks; first cell of a kernel only */
+    const char *whole_source; /* the text of the whole file, for tracebacks; of a kernel's first cell only */
     size_t whole_source_size;
+    hermes_tool_fn tool_handler; /* hermes_execute(): runs the cell's tool calls; NULL: they are refused. A cell of
+                                    hermes_submit() makes events instead */
+    void *tool_context;
+    int64_t max_tool_calls;      /* 0: option "max_tool_calls"; negative: no limit */
 };
 #define HERMES_CELL_INIT { sizeof(struct hermes_cell), NULL, NULL, NULL, HERMES_MODE_DEFAULT, NULL, NULL, NULL, \
-                           NULL, 0, NULL, 0, 0, 0, NULL, NULL, 0 }
+                           NULL, 0, NULL, 0, 0, 0, NULL, NULL, 0, NULL, NULL, 0 }
 
 enum hermes_outcome { HERMES_SUCCESS, HERMES_ERROR, HERMES_TIMEOUT, HERMES_INTERRUPTED };
 
@@ -270,15 +364,17 @@ struct hermes_result {
 };
 
 /*
- * The result as one JSON object in one line (yours, hermes_free()). extra_members, or NULL, is JSON text of further
- * members ("\"cell\":{...}") put at the end as it is. Returns NULL when out of memory.
+ * The result as one JSON object in one line (yours, hermes_free()). extra_members, or NULL, is JSON
+ * text of further members ("\"cell\":{...}") put at the end as it is. Returns NULL when out of
+ * memory.
  */
 HERMES_API char *hermes_result_json(const struct hermes_result *result, const char *extra_members);
 HERMES_API void hermes_result_free(struct hermes_result *result);
 
 /*
  * Run a cell and wait for its result.
- *   Blocks: until the cell has settled. The calling thread runs the engine's loop meanwhile where it can.
+ *   Blocks: until the cell has settled. The calling thread runs the engine's loop meanwhile where
+ *   it can.
  *   Errors: HERMES_EINVAL     bad field; code empty, too long
  *           HERMES_EMISMATCH  see struct hermes_kernel_setup
  *           HERMES_EAGAIN     the queue of the kernel is full (option "max_queued_cells")
@@ -289,21 +385,43 @@ HERMES_API HERMES_MUST_CHECK int hermes_execute(struct hermes_engine *engine, co
                                                 struct hermes_result **ret_result, struct hermes_error *error);
 
 /*
- * Queue a cell and return. Exactly one HERMES_EVENT_DONE with ret_cell follows. Errors as hermes_execute().
+ * A host's word on whole cells, before anything is started for them. Called on the submitting
+ * thread, with no lock held, for every cell; must not call this engine. True lets the cell run;
+ * false refuses it: its result has status "error" and the text put into reason (NUL-ended, at most
+ * size bytes), and no process is started.
+ */
+typedef bool (*hermes_cell_guard_fn)(const struct hermes_cell *cell, void *context, char *reason, size_t size);
+/* Set the engine's cell guard; NULL: none. Holds for cells submitted from then on. */
+HERMES_API void hermes_set_cell_guard(struct hermes_engine *engine, hermes_cell_guard_fn guard, void *context);
+
+/*
+ * Start the kernel that a cell like this would run in (its code is not looked at), unless it lives
+ * already, and return without waiting for it to be ready. Errors as hermes_execute(), and
+ * HERMES_ENOENT, HERMES_ESYSTEM when it cannot be started.
+ */
+HERMES_API int hermes_start(struct hermes_engine *engine, const struct hermes_cell *cell, uint64_t *ret_kernel,
+                            struct hermes_error *error);
+
+/*
+ * Queue a cell and return. Exactly one HERMES_EVENT_DONE with ret_cell follows. Errors as
+ * hermes_execute().
  */
 HERMES_API HERMES_MUST_CHECK int hermes_submit(struct hermes_engine *engine, const struct hermes_cell *cell,
                                                uint64_t *ret_cell, struct hermes_error *error);
 
 /*
- * Ask a running cell to stop by SIGINT; state is kept if it obeys (result: state_kept). After kill_after_ms (0: the
- * option "interrupt_grace"; negative: never) a cell that still runs is killed. A cell still queued settles as
- * interrupted, "not run". reason, or NULL, appears in the result. May lose the race with the end of the cell: then it
- * returns 0 and changes nothing.
+ * Ask a running cell to stop by SIGINT; state is kept if it obeys (result: state_kept). After
+ * kill_after_ms (0: the option "interrupt_grace"; negative: never) a cell that still runs is
+ * killed. A cell still queued settles as interrupted, "not run". reason, or NULL, appears in the
+ * result. May lose the race with the end of the cell: then it returns 0 and changes nothing.
  *   Errors: HERMES_ENOENT  no such cell, or settled
  */
 HERMES_API int hermes_interrupt(struct hermes_engine *engine, uint64_t cell, const char *reason, int64_t kill_after_ms);
 
-/* Kill the kernel of a running cell with its process tree: the cell settles as interrupted, state was lost. */
+/*
+ * Kill the kernel of a running cell with its process tree: the cell settles as interrupted, state
+ * was lost.
+ */
 HERMES_API int hermes_kill(struct hermes_engine *engine, uint64_t cell, const char *reason);
 
 /* ---- events ----------------------------------------------------------------------------- */
@@ -315,10 +433,12 @@ enum hermes_event_type {
     HERMES_EVENT_DONE,       /* cell: settled; result */
     HERMES_EVENT_BACKGROUND, /* kernel: raw bytes that arrived while no cell ran */
     HERMES_EVENT_KERNEL,     /* kernel: changed its state */
+    HERMES_EVENT_TOOL_CALL,  /* cell: calls a tool; answer with hermes_tool_answer() */
 };
 
 #define HERMES_KERNEL_STATE_MAP(X) \
-    X(STARTING, "starting") X(IDLE, "idle") X(BUSY, "busy") X(INTERRUPTING, "interrupting") X(STOPPING, "stopping") X(DEAD, "dead")
+    X(STARTING, "starting") X(IDLE, "idle") X(BUSY, "busy")                    \
+    X(INTERRUPTING, "interrupting") X(STOPPING, "stopping") X(DEAD, "dead")
 enum hermes_kernel_state {
 #define X(name, text) HERMES_KERNEL_##name,
     HERMES_KERNEL_STATE_MAP(X)
@@ -338,14 +458,15 @@ struct hermes_event {
     enum hermes_kernel_state state; /* KERNEL */
     enum hermes_previous cause;     /* KERNEL: why it is stopping or dead */
     const char *session;            /* KERNEL: the owner */
+    const struct hermes_tool_call *tool_call; /* TOOL_CALL */
 };
 
 /* Readable exactly while events are queued. Owned by the engine. */
 HERMES_API int hermes_event_fd(struct hermes_engine *engine);
 
 /*
- * Take the next event; yours, hermes_event_free(). *ret_event is NULL when none came within timeout_ms (0: do not wait;
- * negative: no limit) or hermes_wake() was called.
+ * Take the next event; yours, hermes_event_free(). *ret_event is NULL when none came within
+ * timeout_ms (0: do not wait; negative: no limit) or hermes_wake() was called.
  *   Blocks: up to timeout_ms. The calling thread runs the engine's loop meanwhile where it can.
  */
 HERMES_API int hermes_next_event(struct hermes_engine *engine, int64_t timeout_ms, struct hermes_event **ret_event);
@@ -357,20 +478,25 @@ HERMES_API void hermes_wake(struct hermes_engine *engine);
 /* ---- sessions and kernels --------------------------------------------------------------- */
 
 /*
- * Reset: stop the kernels of an owner (child_id NULL: its own, not those of its children). Running and queued cells of them settle
- * as interrupted. The next cell starts fresh, with previous "reset".
+ * Reset: stop the kernels of an owner (child_id NULL: its own, not those of its children). Running
+ * and queued cells of them settle as interrupted. The next cell starts fresh, with previous
+ * "reset".
  *   Errors: HERMES_ENOENT  the owner has no kernel
  */
 HERMES_API int hermes_reset(struct hermes_engine *engine, const char *session, const char *child_id);
 
 /*
- * Close: like hermes_reset(), but orderly and without interrupting: queued cells settle as interrupted, the running cell finishes,
- * then the interpreter exits as a Python program does (threads joined, atexit run) within the option "shutdown_grace". A
- * HERMES_EVENT_KERNEL with DEAD follows.
+ * Close: like hermes_reset(), but orderly and without interrupting: queued cells settle as
+ * interrupted, the running cell finishes, then the interpreter exits as a Python program does
+ * (threads joined, atexit run) within the option "shutdown_grace". A HERMES_EVENT_KERNEL with DEAD
+ * follows.
  */
 HERMES_API int hermes_close(struct hermes_engine *engine, const char *session, const char *child_id);
 
-/* Session clear: kill the owner's kernels, settle its cells. Blocks: until the processes are gone. 0 also when it had none. */
+/*
+ * Session clear: kill the owner's kernels, settle its cells. Blocks: until the processes are gone.
+ * 0 also when it had none.
+ */
 HERMES_API int hermes_session_clear(struct hermes_engine *engine, const char *session);
 
 /* A delegated child is done: end its kernels (as hermes_session_clear() does) and unpin. */
@@ -380,18 +506,40 @@ HERMES_API int hermes_child_end(struct hermes_engine *engine, const char *sessio
 HERMES_API int hermes_shutdown_all(struct hermes_engine *engine);
 
 /*
- * The live kernels as a JSON array (yours, hermes_free()): id, owner, session, child, mode, python, cwd, tools, state, pid, guard_pid,
- * execution_count, generation, attached, pinned, age_seconds, idle_seconds. NULL when out of memory.
+ * The live kernels as a JSON array (yours, hermes_free()): id, owner, session, child, mode, python,
+ * cwd, tools, state, pid, guard_pid, execution_count, generation, attached, pinned, age_seconds,
+ * idle_seconds. NULL when out of memory.
  */
 HERMES_API char *hermes_kernels_json(struct hermes_engine *engine);
 
-/* Whether the process that served kernel id has been reaped: 1 gone, 0 alive; waits up to timeout_ms for it. */
+/*
+ * Whether the process that served kernel id has been reaped: 1 gone, 0 alive; waits up to
+ * timeout_ms for it.
+ */
 HERMES_API int hermes_kernel_wait(struct hermes_engine *engine, uint64_t kernel, int64_t timeout_ms);
+
+/*
+ * The authority that was last installed in a kernel, live or dead (yours,
+ * hermes_authority_unref()); NULL: none, or no such kernel.
+ */
+HERMES_API struct hermes_authority *hermes_kernel_authority(struct hermes_engine *engine, uint64_t kernel);
+
+/* ---- for agents ------------------------------------------------------------------------- */
+
+/*
+ * The schema of the tool execute_code for a language model, as one JSON object (yours,
+ * hermes_free()): name, description, parameters "code" (required) and "reset". The description
+ * names these tools and no others (NULL-ended; NULL: all that are built in; empty: none), the
+ * limits that are configured now, and what the mode (HERMES_MODE_DEFAULT: option "mode") means. It
+ * says that the kernel is persistent whatever the configuration. NULL when out of memory.
+ */
+HERMES_API char *hermes_schema(struct hermes_engine *engine, enum hermes_mode mode, const char *const *tools);
 
 /* ---- for users who ask why -------------------------------------------------------------- */
 
 /*
- * What a kernel's environment would hold, as JSON: {"kept":[names],"set":[names],"dropped":[names]} - never values. Yours, hermes_free().
+ * What a kernel's environment would hold, as JSON: {"kept":[names],"set":[names],"dropped":[names]}
+ * - never values. Yours, hermes_free().
  */
 HERMES_API char *hermes_explain_env(struct hermes_engine *engine, enum hermes_env env);
 

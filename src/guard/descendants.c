@@ -334,24 +334,46 @@ void hr_descendants_terminate(void)
         }
 }
 
+/*
+ * Stop our own children by the list that Linux keeps of them. It is read at once, where the table
+ * takes a millisecond or more: so it also gets one that forks and exits, forks and exits, and is
+ * never in the table under its present pid. Nobody but us reaps these, so each pid is still the one
+ * that was read.
+ */
+static void stop_children(void)
+{
+    if (read_file("/proc/thread-self/children", scratch, sizeof scratch))
+        for (const char *at = scratch, *end; (end = strchr(at, ' ')); at = end + 1)
+            send_signal(-1, (pid_t)read_number(at), SIGSTOP);
+}
+
+/* Stop what runs of the table. Returns how many that were, with those that went away meanwhile. */
+static int stop_table(void)
+{
+    int running = 0;
+
+    for (size_t i = 0; i < table.count; i++) {
+        const struct process *process = &table.list[i];
+        int error;
+
+        if (!process->ours || strchr("TtX", process->state))
+            continue;
+        error = signal_process(process, SIGSTOP);
+        /* a "zombie" may be alive, when its first thread has ended and others run */
+        if ((!error || error == ESRCH) && !strchr("ZD", process->state))
+            running++;
+    }
+    return running;
+}
+
 /* Again until no new one is found. Leaves the last snapshot in the table. */
 static bool stop_all(void)
 {
     for (int pass = 0; pass < STOP_PASSES; pass++) {
-        int running = 0;
-
+        stop_children();
         if (!take_snapshot())
             return false;
-        for (size_t i = 0; i < table.count; i++) {
-            const struct process *process = &table.list[i];
-
-            if (!process->ours || strchr("TtX", process->state))
-                continue;
-            /* a "zombie" may be alive, when its first thread has ended and others run */
-            if (signal_process(process, SIGSTOP) == 0 && !strchr("ZD", process->state))
-                running++;
-        }
-        if (!running)
+        if (!stop_table())
             break;
         if (pass)
             poll(NULL, 0, 1);

@@ -38,8 +38,9 @@ enum {
     EXIT_SYSTEM = 3,
     GRACE_MS = 200,      /* between SIGTERM and SIGKILL when nobody said otherwise */
     SEND_WAIT_MS = 1000, /* for a host that does not read */
-    QUIET_MIN_MS = 2,    /* nobody has died for so long: time for another round of SIGKILL */
+    QUIET_MIN_MS = 2,    /* nobody has died for so long: time for another round of SIGKILL ... */
     QUIET_MAX_MS = 1000,
+    ROUND_MS = 20,     /* ... as it is when processes have been dying for so long */
     REFUSED_MS = 1000, /* only processes that may not be killed are left: give up */
 };
 
@@ -197,12 +198,14 @@ static void kill_to_the_end(struct guard *guard)
     int quiet = QUIET_MIN_MS;
 
     while (!guard->childless) {
+        int64_t end;
         int reaped = 0;
 
         kill_round(guard);
+        end = now_ms() + ROUND_MS;
         do
             reaped += reap(guard);
-        while (!guard->childless && poll(&child, 1, quiet) > 0);
+        while (!guard->childless && poll(&child, 1, quiet) > 0 && now_ms() < end);
         quiet = reaped ? QUIET_MIN_MS : 2 * quiet < QUIET_MAX_MS ? 2 * quiet : QUIET_MAX_MS;
         if (!guard->refused || reaped)
             refused_since = -1;
@@ -283,7 +286,8 @@ static void watch(struct guard *guard)
 static int become_kernel(const struct guard *guard, bool aux, char **argv)
 {
     const unsigned first_closed = aux ? HR_GUARD_FD_AUX : HR_GUARD_FD_CONTROL;
-    struct sigaction standard = {.sa_handler = SIG_DFL};
+    static const long
+        standard[16]; /* what the system takes for sigaction: all zero is the default */
     sigset_t none;
 
     setsid();
@@ -297,8 +301,9 @@ static int become_kernel(const struct guard *guard, bool aux, char **argv)
 #endif
         for (int fd = (int)first_closed; fd < 256; fd++) /* the host closed what it had */
             fcntl(fd, F_SETFD, FD_CLOEXEC);
+    /* not by sigaction(), which spares the two that posix_spawn() leaves ignored */
     for (int number = 1; number < NSIG; number++)
-        sigaction(number, &standard, NULL);
+        syscall(SYS_rt_sigaction, number, standard, NULL, NSIG / 8);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     execv(argv[0], argv);

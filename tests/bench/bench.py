@@ -45,7 +45,8 @@ def row(title, ours, theirs, against, target):
 
 def alone(title, ours, target):
     low, high = spread(ours[1])
-    print("| %s | %.4g %s (%.4g–%.4g) | | | %s |" % (title, statistics.median(ours[1]), ours[0], low, high, target), flush=True)
+    print("| %s | %.4g %s (%.4g–%.4g) | | | %s |" % (
+        title, statistics.median(ours[1]), ours[0], low, high, target), flush=True)
 
 
 def timed(command, **kwargs):
@@ -75,7 +76,8 @@ def batch_rows(build, python, rounds):
                 if n >= 0:
                     ours.append(a)
                     theirs.append(b)
-            row("batch, " + name, ("ms", ours), ("ms", theirs), "python3 %sFILE" % "".join(f + " " for f in flags), target)
+            peer = "python3 %sFILE" % "".join(f + " " for f in flags)
+            row("batch, " + name, ("ms", ours), ("ms", theirs), peer, target)
 
 
 def main():

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Measures the engine through its public header, and the floor that the machine allows, in the same process and in turn, so
- * that drift hits both. The floor is the least that keeps a Python child alive: vfork, a socketpair, a pipe, poll; a runner that execs text.
+ * Measures the engine through its public header, and the floor that the machine allows, in the same
+ * process and in turn, so that drift hits both. The floor is the least that keeps a Python child
+ * alive: vfork, a socketpair, a pipe, poll; a runner that execs text.
  *
  *   bench_engine PYTHON ROUNDS cold|warm|reset|interrupt|lines|blocks|kernels
  *
@@ -77,15 +78,14 @@ struct floor {
     size_t bytes;
 };
 
-static const char floor_runner[] =
-    "import posix,sys\n"
-    "g={}\n"
-    "while 1:\n"
-    " b=posix.read(3,65536)\n"
-    " if not b: break\n"
-    " exec(b[4:].decode(),g)\n"
-    " sys.stdout.flush()\n"
-    " posix.write(3,b'\\1\\0\\0\\0o')\n";
+static const char floor_runner[] = "import posix,sys\n"
+                                   "g={}\n"
+                                   "while 1:\n"
+                                   " b=posix.read(3,65536)\n"
+                                   " if not b: break\n"
+                                   " exec(b[4:].decode(),g)\n"
+                                   " sys.stdout.flush()\n"
+                                   " posix.write(3,b'\\1\\0\\0\\0o')\n";
 
 static void floor_start(struct floor *floor, const char *const *flags)
 {
@@ -208,8 +208,10 @@ static double time_python(const char *const *argv)
 
 static void bench_cold(void)
 {
-    static struct series engine_series = {.name = "engine", .unit = "ms"}, python_series = {.name = "python3 -c pass", .unit = "ms"},
-                         floor_series = {.name = "floor -I -S", .unit = "ms"}, site_series = {.name = "floor, default flags", .unit = "ms"};
+    static struct series engine_series = {.name = "engine", .unit = "ms"},
+                         python_series = {.name = "python3 -c pass", .unit = "ms"},
+                         floor_series = {.name = "floor -I -S", .unit = "ms"},
+                         site_series = {.name = "floor, default flags", .unit = "ms"};
     const char *const pass[] = {python, "-c", "pass", NULL};
     const char *const isolated[] = {"-I", "-S", NULL}, *const none[] = {NULL};
 
@@ -246,8 +248,10 @@ static void bench_cold(void)
 
 static void bench_warm(void)
 {
-    static struct series median[2] = {{.name = "engine", .unit = "us"}, {.name = "floor", .unit = "us"}},
-                         p99[2] = {{.name = "engine p99", .unit = "us"}, {.name = "floor p99", .unit = "us"}};
+    static struct series median[2] = {{.name = "engine", .unit = "us"},
+                                      {.name = "floor", .unit = "us"}},
+                         p99[2] = {{.name = "engine p99", .unit = "us"},
+                                   {.name = "floor p99", .unit = "us"}};
     static double values[WARM_CELLS];
     const char *const isolated[] = {"-I", "-S", NULL};
     struct hermes_engine *engine = new_engine();
@@ -280,7 +284,8 @@ static void bench_warm(void)
 
 static void bench_reset(void)
 {
-    static struct series series = {.name = "engine", .unit = "ms"}, python_series = {.name = "python3 -c pass", .unit = "ms"};
+    static struct series series = {.name = "engine", .unit = "ms"},
+                         python_series = {.name = "python3 -c pass", .unit = "ms"};
     const char *const pass[] = {python, "-c", "pass", NULL};
     struct hermes_engine *engine = new_engine();
 
@@ -300,7 +305,8 @@ static void bench_reset(void)
 
 static void bench_interrupt(void)
 {
-    static struct series series[2] = {{.name = "busy loop", .unit = "ms"}, {.name = "sleep", .unit = "ms"}};
+    static struct series series[2] = {{.name = "busy loop", .unit = "ms"},
+                                      {.name = "sleep", .unit = "ms"}};
     static const char *const code[2] = {"while True: pass", "import time; time.sleep(60)"};
     struct hermes_engine *engine = new_engine();
 
@@ -320,7 +326,9 @@ static void bench_interrupt(void)
                 fail(error.text);
             while (!done && !hermes_next_event(engine, -1, &event)) {
                 if (event && event->type == HERMES_EVENT_STARTED) {
-                    struct timespec settle = {.tv_nsec = 5000000}; /* let the cell get into its loop: part of the set-up, not of the figure */
+                    struct timespec settle = {
+                        .tv_nsec =
+                            5000000}; /* let the cell get into its loop: part of the set-up, not of the figure */
 
                     nanosleep(&settle, NULL);
                     begin = now_us();
@@ -339,7 +347,8 @@ static void bench_interrupt(void)
 
 static void bench_output(const char *code, double megabytes)
 {
-    static struct series series[2] = {{.name = "engine", .unit = "MB/s"}, {.name = "floor", .unit = "MB/s"}};
+    static struct series series[2] = {{.name = "engine", .unit = "MB/s"},
+                                      {.name = "floor", .unit = "MB/s"}};
     const char *const isolated[] = {"-I", "-S", NULL};
     struct hermes_engine *engine = new_engine();
     struct floor floor;
@@ -402,7 +411,9 @@ int main(int argc, char **argv)
     const char *what;
 
     if (argc != 4 || (rounds = atoi(argv[2])) < 1 || rounds > MAX_ROUNDS) {
-        fprintf(stderr, "usage: bench_engine PYTHON ROUNDS cold|warm|reset|interrupt|lines|blocks|kernels\n");
+        fprintf(
+            stderr,
+            "usage: bench_engine PYTHON ROUNDS cold|warm|reset|interrupt|lines|blocks|kernels\n");
         return 2;
     }
     python = argv[1];
@@ -418,7 +429,8 @@ int main(int argc, char **argv)
     else if (strcmp(what, "lines") == 0)
         bench_output("L='x'*99\nfor i in range(300000): print(L)", 30);
     else if (strcmp(what, "blocks") == 0)
-        bench_output("import posix\nB=(b'x'*99+b'\\n')*10000\nfor i in range(200): posix.write(1,B)", 200);
+        bench_output(
+            "import posix\nB=(b'x'*99+b'\\n')*10000\nfor i in range(200): posix.write(1,B)", 200);
     else if (strcmp(what, "kernels") == 0)
         bench_kernels();
     else

@@ -78,7 +78,8 @@ static size_t list_children(const char *word, char *text, size_t size)
             continue;
         n++;
         if (text)
-            snprintf(text + strlen(text), size - strlen(text), "\n  %d %c %.200s", (int)pid, test_process_state(pid), line);
+            snprintf(text + strlen(text), size - strlen(text), "\n  %d %c %.200s", (int)pid,
+                     test_process_state(pid), line);
     }
     closedir(proc);
     return n;
@@ -193,7 +194,8 @@ void te_set(struct hermes_engine *which, const char *option, const char *value)
     struct hermes_error error = {0};
     int status = hermes_set_option(which, option, value, &error);
 
-    ck_assert_msg(status == 0, "%s = %s: %s: %s", option, value, hermes_status_name(status), error.text);
+    ck_assert_msg(status == 0, "%s = %s: %s: %s", option, value, hermes_status_name(status),
+                  error.text);
 }
 
 void te_set_up_bare(void)
@@ -216,7 +218,7 @@ void te_set_up(void)
     engine = te_engine_new();
 }
 
-static void free_stash(void)
+void te_forget_events(void)
 {
     for (size_t i = 0; i < stashed; i++)
         hermes_event_free(stash[i]);
@@ -225,15 +227,18 @@ static void free_stash(void)
 
 void te_tear_down(void)
 {
-    free_stash();
+    te_forget_events();
     hermes_engine_free(engine);
     engine = NULL;
     te_no_process_left();
     test_processes_check(processes_before, 5000);
     ck_assert_uint_eq(te_staging_count(), 0);
     test_fds_check(&fds_before);
-    /* A joined thread may stand in /proc a moment longer. A sanitizer's own thread may start late. */
-    ck_assert(TE_SANITIZED || test_wait(count_entries("/proc/self/task", "") <= threads_before, 2000));
+    /*
+     * A joined thread may stand in /proc a moment longer. A sanitizer's own thread may start late.
+     */
+    ck_assert(TE_SANITIZED ||
+              test_wait(count_entries("/proc/self/task", "") <= threads_before, 2000));
 }
 
 /* ---- cells ------------------------------------------------------------------------------ */
@@ -298,7 +303,8 @@ void te_succeeds(const char *session, const char *code)
     hermes_result_free(result);
 }
 
-void te_says_fresh(const char *session, const char *code, const char *output, enum hermes_previous previous)
+void te_says_fresh(const char *session, const char *code, const char *output,
+                   enum hermes_previous previous)
 {
     struct hermes_result *result = te_run(session, code);
 
@@ -327,7 +333,8 @@ static void *run_in_thread(void *argument)
     return NULL;
 }
 
-void te_thread_start(struct te_thread *thread, struct hermes_engine *which, const struct hermes_cell *cell)
+void te_thread_start(struct te_thread *thread, struct hermes_engine *which,
+                     const struct hermes_cell *cell)
 {
     memset(thread, 0, sizeof *thread);
     thread->engine = which;
@@ -338,7 +345,8 @@ void te_thread_start(struct te_thread *thread, struct hermes_engine *which, cons
 void te_thread_join(struct te_thread *thread)
 {
     ck_assert_int_eq(pthread_join((pthread_t)thread->thread, NULL), 0);
-    ck_assert_msg(thread->status == 0, "%s: %s", hermes_status_name(thread->status), thread->error.text);
+    ck_assert_msg(thread->status == 0, "%s: %s", hermes_status_name(thread->status),
+                  thread->error.text);
 }
 
 /* ---- events ----------------------------------------------------------------------------- */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the tests of the engine share, on top of testlib.h: a fixture that leaves nothing behind or fails, cells in one
- * line, events by kind. It uses the public header only.
+ * What the tests of the engine share, on top of testlib.h: a fixture that leaves nothing behind or
+ * fails, cells in one line, events by kind. It uses the public header only.
  */
 #ifndef ENGINE_TESTLIB_H
 #define ENGINE_TESTLIB_H
 
-#include <cjson/cJSON.h>
 #include <check.h>
+#include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -35,14 +35,17 @@ enum { TE_DEADLINE_MS = 20000 };
 
 extern struct hermes_engine *engine; /* of the test; it may free it and set it to NULL */
 
-/* Looks at descriptors, threads and processes; TMPDIR (staging directories, spill files) becomes test_directory(). */
+/*
+ * Looks at descriptors, threads and processes; TMPDIR (staging directories, spill files) becomes
+ * test_directory().
+ */
 void te_set_up_bare(void);
 void te_set_up(void); /* and an engine */
 /* Frees the engine. No descriptor, thread, process or staging directory may be left over. */
 void te_tear_down(void);
 
-bool te_long(void);              /* HERMES_TEST_LONG is set */
-const char *te_python(void);     /* HERMES_TEST_PYTHON, else /usr/bin/python3 */
+bool te_long(void);          /* HERMES_TEST_LONG is set */
+const char *te_python(void); /* HERMES_TEST_PYTHON, else /usr/bin/python3 */
 struct hermes_engine *te_engine_new(void);
 void te_set(struct hermes_engine *which, const char *option, const char *value);
 
@@ -57,16 +60,19 @@ struct hermes_result *te_run_timeout(const char *session, const char *code, int6
 void te_says(const char *session, const char *code, const char *output);
 void te_succeeds(const char *session, const char *code);
 /* The same for a fresh kernel, and why there is one. */
-void te_says_fresh(const char *session, const char *code, const char *output, enum hermes_previous previous);
+void te_says_fresh(const char *session, const char *code, const char *output,
+                   enum hermes_previous previous);
 
 bool te_has(const struct hermes_result *result, const char *text);       /* in output */
 bool te_error_has(const struct hermes_result *result, const char *text); /* in error */
 /* Does it hold, in any result? The message shows the whole result. */
-#define EXPECT(result, condition) \
-    ck_assert_msg((condition), "not so: %s\n  in %s", #condition, hermes_result_json((result), NULL))
-#define EXPECT_OUTPUT(result, text)                                                                       \
-    ck_assert_msg((result)->output_size == strlen(text) && !memcmp((result)->output, (text), strlen(text)), \
-                  "output is not \"%s\"\n  in %s", (text), hermes_result_json((result), NULL))
+#define EXPECT(result, condition)                                                                  \
+    ck_assert_msg((condition), "not so: %s\n  in %.3000s", #condition,                             \
+                  hermes_result_json((result), NULL))
+#define EXPECT_OUTPUT(result, text)                                                                \
+    ck_assert_msg(                                                                                 \
+        (result)->output_size == strlen(text) && !memcmp((result)->output, (text), strlen(text)),  \
+        "output is not \"%s\"\n  in %.3000s", (text), hermes_result_json((result), NULL))
 
 /* Cells from threads. */
 struct te_thread {
@@ -77,7 +83,8 @@ struct te_thread {
     int status;
     unsigned long thread;
 };
-void te_thread_start(struct te_thread *thread, struct hermes_engine *which, const struct hermes_cell *cell);
+void te_thread_start(struct te_thread *thread, struct hermes_engine *which,
+                     const struct hermes_cell *cell);
 void te_thread_join(struct te_thread *thread);
 
 /* ---- events ----------------------------------------------------------------------------- */
@@ -85,12 +92,13 @@ void te_thread_join(struct te_thread *thread);
 uint64_t te_submit(const char *session, const char *code);
 uint64_t te_submit_cell(const struct hermes_cell *cell);
 /*
- * The next event of a type for a cell (BACKGROUND, KERNEL: for a kernel; 0: any). Others are kept for later calls. Fails
- * the test when none comes.
+ * The next event of a type for a cell (BACKGROUND, KERNEL: for a kernel; 0: any). Others are kept
+ * for later calls. Fails the test when none comes.
  */
 struct hermes_event *te_event(enum hermes_event_type type, uint64_t id);
 struct hermes_event *te_done(uint64_t cell);
 void te_started(uint64_t cell);
+void te_forget_events(void); /* those that were kept */
 /* OUTPUT events of the cell until their text so far holds this. */
 void te_output(uint64_t cell, const char *text);
 
@@ -107,7 +115,10 @@ bool te_wait_gone(pid_t pid);
 bool te_wait_file(const char *path); /* until a cell has written it */
 long te_read_number(const char *path);
 size_t te_runners(void); /* our direct children that are kernels */
-/* Wait until we have no descendant, zombies neither. The test fails with their command lines if they stay. */
+/*
+ * Wait until we have no descendant, zombies neither. The test fails with their command lines if
+ * they stay.
+ */
 void te_no_process_left(void);
 size_t te_fd_count(void);
 size_t te_staging_count(void); /* staging directories in test_directory() */

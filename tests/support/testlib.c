@@ -406,6 +406,7 @@ static void become(const char *const *argv, const int *fds, int n, char *const *
 {
     int lifted[16];
 
+    setsid(); /* what kills the test's group spares it, and it has to notice by itself */
     for (int i = 0; i < n; i++) /* out of the way of the targets */
         lifted[i] = fds[i] < 0 ? -1 : fcntl(fds[i], F_DUPFD, 64);
     for (int i = 0; i < n; i++) {

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* How a kernel's end reads: for errors, and as an exit code. */
+#include "config.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "kernel-private.h"
+
+static const char *signal_name(int number)
+{
+    static const char *const names[] = {
+        [SIGHUP] = "SIGHUP",   [SIGINT] = "SIGINT",   [SIGQUIT] = "SIGQUIT", [SIGILL] = "SIGILL",
+        [SIGTRAP] = "SIGTRAP", [SIGABRT] = "SIGABRT", [SIGBUS] = "SIGBUS",   [SIGFPE] = "SIGFPE",
+        [SIGKILL] = "SIGKILL", [SIGUSR1] = "SIGUSR1", [SIGSEGV] = "SIGSEGV", [SIGUSR2] = "SIGUSR2",
+        [SIGPIPE] = "SIGPIPE", [SIGALRM] = "SIGALRM", [SIGTERM] = "SIGTERM", [SIGXCPU] = "SIGXCPU",
+        [SIGXFSZ] = "SIGXFSZ", [SIGSYS] = "SIGSYS",
+    };
+
+    if (number > 0 && (size_t)number < HR_ARRAY_LENGTH(names) && names[number])
+        return names[number];
+    return "a signal"; /* the number is in exit_code */
+}
+
+void hr_kernel_describe_death(const struct hr_kernel *kernel, char *text, size_t size)
+{
+    int status = kernel->exit_status;
+
+    if (!kernel->exit_known)
+        snprintf(text, size, "its process ended, cause unknown");
+    else if (WIFSIGNALED(status))
+        snprintf(text, size, "killed by %s%s", signal_name(WTERMSIG(status)),
+                 kernel->out_of_memory ? "; the system was out of memory" : "");
+    else
+        snprintf(text, size, "exit status %d", WEXITSTATUS(status));
+}
+
+int hr_kernel_death_code(const struct hr_kernel *kernel)
+{
+    if (!kernel->exit_known)
+        return -SIGKILL;
+    return WIFSIGNALED(kernel->exit_status) ? -WTERMSIG(kernel->exit_status)
+                                            : WEXITSTATUS(kernel->exit_status);
+}
+
+void hr_kernel_describe_start_failure(const struct hr_kernel *kernel, struct hr_buf *text)
+{
+    char how[160];
+
+    if (kernel->process.exec_errno) {
+        hr_buf_printf(text, "cannot execute %s: %s", kernel->spec->python,
+                      strerror(kernel->process.exec_errno));
+    } else if (kernel->cause == HERMES_PREVIOUS_TIMEOUT) {
+        hr_buf_printf(text, "it was not ready within %gs",
+                      (double)kernel->engine->options.start_timeout_ms / 1000);
+    } else {
+        hr_kernel_describe_death(kernel, how, sizeof how);
+        hr_buf_printf(text, "%s: %s", kernel->spec->python, how);
+    }
+    if (kernel->start_text.size) {
+        hr_buf_add_text(text, "\n");
+        hr_buf_add(text, kernel->start_text.data, kernel->start_text.size);
+    }
+}

@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The user's contract against the shared library, through a binding that decides nothing: it is short, and
+# fails whole without the library. HERMES_CONTRACT_ROUNDS repeats it.
+. "${srcdir:?}/tests/frame/common.sh"
+python=${TEST_PYTHON:-python3}
+"$python" -c 'import pytest, psutil' 2>/dev/null || skip "needs python3-pytest and python3-psutil"
+lines=$(cat "$src"/tests/contract/engine.py "$src"/tests/contract/model_tools.py "$src"/tests/contract/*/*.py | wc -l)
+[ "$lines" -le 250 ] || fail "the binding has $lines lines, above 250"
+
+contract() {
+    PYTHONPATH=$src/tests/contract "$python" -B -m pytest -q -p no:cacheprovider --rootdir "$src/tests/contract" \
+        "$src/tests/contract/test_code_kernel.py"
+}
+
+HERMES_KERNEL_LIB=$work/none contract >"$work/out" 2>&1 && fail "the contract passes without the library"
+grep -Eq '[1-9][0-9]* passed' "$work/out" && fail "parts of the contract pass without the library"
+HERMES_KERNEL_LIB=$build/.libs/libhermeskernel.so
+export HERMES_KERNEL_LIB
+round=0
+while [ $((round += 1)) -le "${HERMES_CONTRACT_ROUNDS:-1}" ]; do
+    contract | tee "$work/out"
+    grep -q '^24 passed' "$work/out" || fail "not 24 passed in round $round"
+done

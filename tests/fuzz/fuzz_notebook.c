@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any bytes as a notebook: what is read can be written, and read again with the same cells. Also
+ * as parameters.
+ */
+#include "config.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json-scan.h"
+#include "magics.h"
+#include "notebook-write.h"
+#include "notebook.h"
+#include "params.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void need(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+static bool same_cells(const struct document *a, const struct document *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        const struct document_cell *one = &a->cells[i], *two = &b->cells[i];
+        if (one->kind != two->kind || one->size != two->size ||
+            memcmp(one->source, two->source, one->size) != 0 || one->tag_count != two->tag_count ||
+            strcmp(one->metadata, two->metadata) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void check_notebook(const struct document *document)
+{
+    struct strbuf out = STRBUF_INIT, error = STRBUF_INIT;
+    struct document again = {.format = DOCUMENT_NOTEBOOK};
+    struct cell_record *records = calloc(document->count + 1, sizeof *records);
+    need(records != NULL);
+    for (size_t i = 0; i < document->count; i += 2) {
+        const struct document_cell *cell = &document->cells[i];
+        records[i].fate = FATE_RUN;
+        outputs_add_stream(&records[i].outputs, 1, cell->source, cell->size);
+        outputs_set_error(&records[i].outputs, cell->source, cell->size);
+    }
+    notebook_write(&out, document, records);
+    need(notebook_read(out.data, out.size, &again, &error));
+    need(same_cells(document, &again));
+    markdown_write(&out, document, records);
+    script_write(&out, document);
+    for (size_t i = 0; i < document->count; i++)
+        outputs_free(&records[i].outputs);
+    free(records);
+    document_free(&again);
+    strbuf_free(&out);
+    strbuf_free(&error);
+}
+
+static void check_params(const char *data, size_t size)
+{
+    struct params params = {NULL, 0, 0};
+    struct strbuf error = STRBUF_INIT;
+    need(params_add_json(&params, data, size, &error) || error.size > 0);
+    params_free(&params);
+    strbuf_free(&error);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct document document = {.format = DOCUMENT_NOTEBOOK};
+    struct strbuf error = STRBUF_INIT;
+    if (notebook_read((const char *)data, size, &document, &error)) {
+        check_notebook(&document);
+        for (size_t i = 0; i < document.count; i++)
+            free(magics_translate(document.cells[i].source, document.cells[i].size, "cell 1")
+                     .source);
+    } else {
+        need(error.size > 0 && !strchr(strbuf_text(&error), '\n'));
+    }
+    check_params((const char *)data, size);
+    document_free(&document);
+    strbuf_free(&error);
+    return 0;
+}
