@@ -5,13 +5,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "xalloc.h"
+
+enum { ATTEMPTS = 100 };
 
 static bool refuse(struct strbuf *error, const char *path, int number)
 {
@@ -19,17 +23,35 @@ static bool refuse(struct strbuf *error, const char *path, int number)
     return false;
 }
 
-/* A new file beside the target; *ret_name is yours. */
-static int open_temporary(const char *target, char **ret_name)
+/* A file that did not exist; *ret_name is yours. */
+static int create(const char *prefix, int size, const char *name, mode_t mode, char **ret_name)
+{
+    int fd = -1;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        uint64_t random = 0;
+        if (getentropy(&random, sizeof random) < 0)
+            random = ((uint64_t)getpid() << 32) ^ (uint64_t)(uintptr_t)&random ^ (uint64_t)attempt;
+        *ret_name = xasprintf("%.*s.%s-%08" PRIx64, size, prefix, name, random & 0xFFFFFFFF);
+        fd = open(*ret_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+        if (fd >= 0 || errno != EEXIST)
+            break;
+        if (attempt + 1 < ATTEMPTS)
+            free(*ret_name);
+    }
+    return fd;
+}
+
+/*
+ * A new file beside the target; *ret_name is yours. The mode is what the umask leaves of this one.
+ */
+static int open_temporary(const char *target, mode_t mode, char **ret_name)
 {
     const char *slash = strrchr(target, '/');
     int directory = slash ? (int)(slash + 1 - target) : 0;
-    *ret_name = xasprintf("%.*s.%s.XXXXXX", directory, target, slash ? slash + 1 : target);
-    int fd = mkostemp(*ret_name, O_CLOEXEC);
+    int fd = create(target, directory, slash ? slash + 1 : target, mode, ret_name);
     if (fd < 0 && errno == ENAMETOOLONG) {
         free(*ret_name);
-        *ret_name = xasprintf("%.*s.hermes-XXXXXX", directory, target);
-        fd = mkostemp(*ret_name, O_CLOEXEC);
+        fd = create(target, directory, "hermes", mode, ret_name);
     }
     return fd;
 }
@@ -41,7 +63,9 @@ static char *resolve(const char *path)
     return target ? target : xstrdup(path);
 }
 
-/* 1: a device or a pipe, to be written as it is; 0: a file or nothing yet; -1: no, errno says why. */
+/*
+ * 1: a device or a pipe, to be written as it is; 0: a file or nothing yet; -1: no, errno says why.
+ */
 static int look_at(const char *path, struct stat *status)
 {
     if (stat(path, status) < 0) {
@@ -66,7 +90,7 @@ bool atomic_file_check(const char *path, struct strbuf *error)
     if (kind)
         return true;
     char *target = resolve(path), *temporary;
-    int fd = open_temporary(target, &temporary);
+    int fd = open_temporary(target, status.st_mode ? 0600 : 0666, &temporary);
     int number = errno;
     if (fd >= 0) {
         close(fd);
@@ -102,14 +126,28 @@ static bool write_device(const char *path, const char *data, size_t size, struct
     return good || refuse(error, path, number);
 }
 
-/* The mode of the file that is replaced, or what a new one gets. */
-static mode_t mode_for(const struct stat *status)
+/*
+ * Owner, group and mode of the file that is replaced, as far as we may: who gets the file instead
+ * gets no rights that were meant for others. A new file has what open() gave it.
+ */
+static bool keep_access(int fd, const struct stat *old)
 {
-    if (status->st_mode)
-        return status->st_mode & 07777;
-    mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
+    struct stat made;
+    mode_t mode = old->st_mode & 07777;
+    if (!old->st_mode)
+        return true;
+    if (fstat(fd, &made) < 0)
+        return false;
+    bool owner = made.st_uid == old->st_uid, group = made.st_gid == old->st_gid;
+    if (!owner || !group)
+        owner = group = fchown(fd, old->st_uid, old->st_gid) == 0;
+    if (!group && (made.st_gid == old->st_gid || fchown(fd, (uid_t)-1, old->st_gid) == 0))
+        group = true;
+    if (!owner)
+        mode &= ~(mode_t)(S_ISUID | S_ISGID);
+    if (!group)
+        mode = (mode & ~(mode_t)(S_ISGID | S_IRWXG)) | (mode & S_IRWXO) << 3;
+    return fchmod(fd, mode) == 0;
 }
 
 bool atomic_file_write(const char *path, const char *data, size_t size, struct strbuf *error)
@@ -119,11 +157,11 @@ bool atomic_file_write(const char *path, const char *data, size_t size, struct s
     if (kind)
         return kind > 0 ? write_device(path, data, size, error) : refuse(error, path, errno);
     char *target = resolve(path), *temporary;
-    int fd = open_temporary(target, &temporary);
+    int fd = open_temporary(target, status.st_mode ? 0600 : 0666, &temporary);
     int number = errno;
     bool good = fd >= 0;
     if (good) {
-        good = write_all(fd, data, size) && fchmod(fd, mode_for(&status)) == 0;
+        good = write_all(fd, data, size) && keep_access(fd, &status);
         number = errno;
         if (close(fd) < 0 && good) {
             good = false;

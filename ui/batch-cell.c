@@ -24,7 +24,8 @@ void batch_stop_with(struct batch *batch, enum batch_stop stop, int status)
         batch->status = status;
 }
 
-const char *batch_cell_name(const struct batch *batch, const struct batch_item *item, struct strbuf *name)
+const char *batch_cell_name(const struct batch *batch, const struct batch_item *item,
+                            struct strbuf *name)
 {
     const struct document_cell *cell = &batch->document.cells[item->cell];
     if (!item->number)
@@ -42,7 +43,8 @@ const char *batch_cell_name(const struct batch *batch, const struct batch_item *
 
 static void kill_cell(struct batch *batch, const char *reason)
 {
-    if (batch->current && !batch->settled && hermes_kill(batch->engine, batch->cell, reason) != HERMES_OK)
+    if (batch->current && !batch->settled &&
+        hermes_kill(batch->engine, batch->cell, reason) != HERMES_OK)
         hermes_interrupt(batch->engine, batch->cell, reason, 1);
 }
 
@@ -51,11 +53,15 @@ static void interrupt(struct batch *batch, int times)
     bool running = batch->current && !batch->settled;
     batch->interrupts += times;
     if (batch->interrupts >= 2 || !running) {
-        batch_stop_with(batch, running || batch->interrupts >= 2 ? BATCH_STOP_SIGNAL : BATCH_STOP_INTERRUPT, 128 + SIGINT);
+        bool at_once = running || batch->interrupts >= 2;
+        batch_stop_with(batch, at_once ? BATCH_STOP_SIGNAL : BATCH_STOP_INTERRUPT, 128 + SIGINT);
         kill_cell(batch, NULL);
     } else if (hermes_interrupt(batch->engine, batch->cell, NULL, 0) != HERMES_OK) {
-        batch_stop_with(batch, BATCH_STOP_INTERRUPT, 128 + SIGINT); /* it had settled: nothing else is to start */
+        batch_stop_with(batch, BATCH_STOP_INTERRUPT,
+                        128 + SIGINT); /* it had settled: nothing else is to start */
     }
+    if (running)
+        tool_calls_cancel(&batch->calls, batch->cell);
 }
 
 void batch_check_signals(struct batch *batch)
@@ -77,7 +83,8 @@ static void note_alive(struct batch *batch, uint64_t kernel)
         if (batch->alive[i] == kernel)
             return;
     }
-    batch->alive = xgrow(batch->alive, batch->alive_count, &batch->alive_capacity, sizeof(*batch->alive));
+    batch->alive =
+        xgrow(batch->alive, batch->alive_count, &batch->alive_capacity, sizeof(*batch->alive));
     batch->alive[batch->alive_count++] = kernel;
 }
 
@@ -105,6 +112,7 @@ static void on_done(struct batch *batch, const struct hermes_result *result)
     bool failed = result->outcome != HERMES_SUCCESS;
     int status = batch_status_of(result);
     batch->settled = true;
+    tool_calls_cancel(&batch->calls, batch->cell);
     progress_end(&batch->progress);
     batch_show_result(batch, result);
     batch_record_result(batch, result);
@@ -123,39 +131,54 @@ static void on_done(struct batch *batch, const struct hermes_result *result)
     }
 }
 
+static void on_cell_output(struct batch *batch, const struct hermes_event *event)
+{
+    if (batch->options->saves)
+        outputs_add_stream(&batch->records[batch->current->cell].outputs, event->stream,
+                           event->data, event->size);
+    batch_show_output(batch, event);
+}
+
+static void on_display(struct batch *batch, const struct hermes_event *event)
+{
+    if (batch->options->saves)
+        outputs_add_display(&batch->records[batch->current->cell].outputs, event->is_result,
+                            event->data, event->size);
+    batch_show_display(batch, event);
+}
+
+/* The answer tells the cell; the person who started the run is told once. */
+static void on_tool_call(struct batch *batch, const struct hermes_event *event)
+{
+    struct strbuf denial = STRBUF_INIT;
+    char *name = xasprintf(",%s,", event->tool_call->tool);
+    if (tool_calls_take(&batch->calls, event, &denial) == APPROVAL_REFUSED &&
+        !strstr(strbuf_text(&batch->denied), name)) {
+        strbuf_adds(&batch->denied, name);
+        batch_say(batch, false, "%s", strbuf_text(&denial));
+    }
+    strbuf_free(&denial);
+    free(name);
+}
+
+/* Events that this program does not know are those of later versions of the engine. */
 static void on_event(struct batch *batch, const struct hermes_event *event)
 {
     bool ours = batch->current && !batch->settled && event->cell == batch->cell;
-    switch (event->type) {
-    case HERMES_EVENT_STARTED:
-        if (ours)
-            on_started(batch, event);
-        break;
-    case HERMES_EVENT_OUTPUT:
-        if (!ours)
-            break;
-        if (batch->options->saves)
-            outputs_add_stream(&batch->records[batch->current->cell].outputs, event->stream, event->data, event->size);
-        batch_show_output(batch, event);
-        break;
-    case HERMES_EVENT_DISPLAY:
-        if (!ours)
-            break;
-        if (batch->options->saves)
-            outputs_add_display(&batch->records[batch->current->cell].outputs, event->is_result, event->data, event->size);
-        batch_show_display(batch, event);
-        break;
-    case HERMES_EVENT_DONE:
-        if (ours)
-            on_done(batch, event->result);
-        break;
-    case HERMES_EVENT_BACKGROUND:
+    if (event->type == HERMES_EVENT_BACKGROUND)
         batch_show_background(batch, event);
-        break;
-    case HERMES_EVENT_KERNEL:
-        if (event->state == HERMES_KERNEL_DEAD)
-            note_dead(batch, event->kernel);
-    }
+    else if (event->type == HERMES_EVENT_KERNEL && event->state == HERMES_KERNEL_DEAD)
+        note_dead(batch, event->kernel);
+    else if (ours && event->type == HERMES_EVENT_STARTED)
+        on_started(batch, event);
+    else if (ours && event->type == HERMES_EVENT_OUTPUT)
+        on_cell_output(batch, event);
+    else if (ours && event->type == HERMES_EVENT_DISPLAY)
+        on_display(batch, event);
+    else if (ours && event->type == HERMES_EVENT_TOOL_CALL)
+        on_tool_call(batch, event);
+    else if (ours && event->type == HERMES_EVENT_DONE)
+        on_done(batch, event->result);
 }
 
 static int64_t sooner(int64_t a, int64_t b)
@@ -163,7 +186,10 @@ static int64_t sooner(int64_t a, int64_t b)
     return a < 0 ? b : b < 0 || a < b ? a : b;
 }
 
-/* Wait for one event, at most limit_ms (-1: as long as it takes), and deal with it. False: the engine failed. */
+/*
+ * Wait for one event, at most limit_ms (-1: as long as it takes), and deal with it. False: the
+ * engine failed.
+ */
 static bool take_event(struct batch *batch, int64_t limit_ms)
 {
     struct hermes_event *event = NULL;
@@ -194,7 +220,9 @@ static int64_t time_for_cell(struct batch *batch)
 
 static unsigned flags_for(const struct batch *batch)
 {
-    unsigned flags = batch->options->format == BATCH_HUMAN ? HERMES_CELL_NO_SPILL : 0;
+    /* a person's own screen shows what the cell wrote, and all of it */
+    unsigned flags =
+        batch->options->format == BATCH_HUMAN ? HERMES_CELL_NO_SPILL | HERMES_CELL_NO_REDACT : 0;
     if (batch->document.format == DOCUMENT_NOTEBOOK)
         flags |= HERMES_CELL_ECHO | HERMES_CELL_AWAIT | HERMES_CELL_DISPLAY;
     else if (batch->options->echo)
@@ -209,15 +237,15 @@ static struct hermes_cell describe(struct batch *batch, const struct document_ce
     cell.mode = batch->options->strict ? HERMES_MODE_STRICT : HERMES_MODE_PROJECT;
     cell.python = batch->options->python;
     cell.cwd = batch->options->cwd;
+    cell.tools = batch->options->terms->tools;
     cell.code = source->source;
     cell.code_size = source->size;
     cell.flags = flags_for(batch);
     cell.setup = &batch->setup;
     if (batch->file_name) {
-        bool injected = !batch->current->number;
-        cell.file_name = injected ? "<" PARAMS_TAG ">" : batch->file_name;
+        cell.file_name = batch->file_name;
         cell.first_line = source->first_line;
-        if (!batch->kernel && !injected) {
+        if (!batch->kernel) {
             cell.whole_source = strbuf_text(&batch->text);
             cell.whole_source_size = batch->text.size;
         }
@@ -233,7 +261,8 @@ static bool submit(struct batch *batch)
     struct hermes_error error = {0, 0, ""};
     struct strbuf name = STRBUF_INIT;
     if (batch->document.format == DOCUMENT_NOTEBOOK)
-        magics = magics_translate(source->source, source->size, batch_cell_name(batch, batch->current, &name));
+        magics = magics_translate(source->source, source->size,
+                                  batch_cell_name(batch, batch->current, &name));
     if (magics.source) {
         cell.code = magics.source;
         cell.code_size = magics.size;
@@ -245,7 +274,8 @@ static bool submit(struct batch *batch)
     if (status != HERMES_OK) {
         batch_say(batch, true, "%s: %s", batch_cell_name(batch, batch->current, &name),
                   error.text[0] ? error.text : hermes_status_text(status));
-        batch_stop_with(batch, BATCH_STOP_ENGINE, status == HERMES_EINVAL ? BATCH_STATUS_USAGE : BATCH_STATUS_START);
+        batch_stop_with(batch, BATCH_STOP_ENGINE,
+                        status == HERMES_EINVAL ? BATCH_STATUS_USAGE : BATCH_STATUS_START);
     }
     strbuf_free(&name);
     return status == HERMES_OK;
@@ -259,7 +289,8 @@ static void begin_progress(struct batch *batch)
         return;
     while (isspace((unsigned char)*title))
         title++;
-    progress_begin(&batch->progress, batch->current->number, batch->total, title, strcspn(title, "\r\n"));
+    progress_begin(&batch->progress, batch->current->number, batch->total, title,
+                   strcspn(title, "\r\n"));
 }
 
 /* How long to wait for this cell before something is done about it: -1, as long as it takes. */
@@ -267,7 +298,10 @@ static int64_t patience(struct batch *batch, int64_t stopped_ms)
 {
     if (stopped_ms)
         return stopped_ms + SETTLE_MS - now_ms();
-    /* The engine's limit counts from the start of execution: ours bounds the start of the kernel too. */
+    /*
+     * The engine's limit counts from the start of execution: ours bounds the start of the kernel
+     * too.
+     */
     return batch->deadline_ms && !batch->started ? batch->deadline_ms - now_ms() : -1;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A run under way: what batch.c, batch-load.c, batch-cell.c, batch-output.c and batch-report.c share.
+ * A run under way: what batch.c, batch-load.c, batch-cell.c, batch-output.c and batch-report.c
+ * share.
  */
 #ifndef UI_BATCH_INTERNAL_H
 #define UI_BATCH_INTERNAL_H
@@ -37,11 +38,11 @@ struct batch {
 
     /* The document and what the kernel is told about it. */
     struct document document;
-    struct strbuf text;  /* of a script, UTF-8 */
-    char *script;        /* sys.argv[0], NULL for notebooks */
-    char *file_name;     /* in tracebacks; NULL for notebooks */
+    struct strbuf text; /* of a script, UTF-8 */
+    char *script;       /* sys.argv[0], NULL for notebooks */
+    char *file_name;    /* in tracebacks; NULL for notebooks */
     char *path0;
-    const char *label;   /* for messages and reports */
+    const char *label; /* for messages and reports */
     struct hermes_kernel_setup setup;
 
     /* The plan. */
@@ -54,7 +55,7 @@ struct batch {
     const struct batch_item *current; /* NULL: none is running */
     uint64_t cell, kernel;
     bool started, wall_time, run_limited, settled;
-    int interrupts; /* of the current cell */
+    int interrupts;                  /* of the current cell */
     int64_t started_ms, deadline_ms; /* 0: none */
     enum batch_stop stop;
     int status;
@@ -63,6 +64,9 @@ struct batch {
     uint64_t *alive; /* kernels that have begun a cell and are not dead */
     size_t alive_count, alive_capacity;
     char *start_time; /* ISO 8601 */
+
+    struct tool_calls calls;
+    struct strbuf denied; /* names of tools that were denied, each between commas */
 
     /* What is kept of it. */
     struct cell_record *records; /* one for each cell of the document */
@@ -83,7 +87,8 @@ void batch_run_item(struct batch *batch, const struct batch_item *item);
 void batch_finish_kernels(struct batch *batch);
 void batch_check_signals(struct batch *batch);
 void batch_stop_with(struct batch *batch, enum batch_stop stop, int status);
-const char *batch_cell_name(const struct batch *batch, const struct batch_item *item, struct strbuf *name);
+const char *batch_cell_name(const struct batch *batch, const struct batch_item *item,
+                            struct strbuf *name);
 
 /* batch-output.c */
 void batch_show_started(struct batch *batch, const struct hermes_event *event);
@@ -93,7 +98,8 @@ void batch_show_result(struct batch *batch, const struct hermes_result *result);
 void batch_show_background(struct batch *batch, const struct hermes_event *event);
 void batch_show_end(struct batch *batch);
 /* A remark on stderr, with the program's name; not when quiet unless it is an error. */
-void batch_say(struct batch *batch, bool error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void batch_say(struct batch *batch, bool error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* batch-report.c */
 bool batch_check_reports(struct batch *batch, struct strbuf *error);

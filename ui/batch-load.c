@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * From a file, standard input or -c to the cells of a run, and what the kernel is told: sys.argv, sys.path[0], names in
- * tracebacks, as `python3 FILE` has them.
+ * From a file, standard input or -c to the cells of a run, and what the kernel is told: sys.argv,
+ * sys.path[0], names in tracebacks, as `python3 FILE` has them.
  */
 #include "config.h"
 
@@ -13,6 +13,7 @@
 #include "batch-internal.h"
 #include "notebook.h"
 #include "percent.h"
+#include "pylex.h"
 #include "source-text.h"
 #include "xalloc.h"
 
@@ -22,7 +23,7 @@ static char *absolute(const char *path)
     if (path[0] == '/')
         return xstrdup(path);
     char *here = getcwd(NULL, 0);
-    char *whole = here ? xasprintf("%s/%s", here, strncmp(path, "./", 2) == 0 ? path + 2 : path) : xstrdup(path);
+    char *whole = here ? xasprintf("%s/%s", here, path) : xstrdup(path);
     free(here);
     return whole;
 }
@@ -33,7 +34,9 @@ static char *directory_of(const char *path)
     char *real = realpath(path, NULL);
     char *name = real ? real : xstrdup(path);
     char *slash = strrchr(name, '/');
-    char *directory = !slash ? xstrdup("") : slash == name ? xstrdup("/") : xstrndup(name, (size_t)(slash - name));
+    char *directory = !slash          ? xstrdup("")
+                      : slash == name ? xstrdup("/")
+                                      : xstrndup(name, (size_t)(slash - name));
     free(name);
     return directory;
 }
@@ -49,7 +52,8 @@ static bool looks_like_notebook(const struct strbuf *bytes)
 {
     const char *text = strbuf_text(bytes);
     size_t start = strspn(text, " \t\r\n");
-    return text[start] == '{' && memmem(text, bytes->size, "\"nbformat\"", 10) && memmem(text, bytes->size, "\"cells\"", 7);
+    return text[start] == '{' && memmem(text, bytes->size, "\"nbformat\"", 10) &&
+           memmem(text, bytes->size, "\"cells\"", 7);
 }
 
 static bool load_notebook(struct batch *batch, const struct strbuf *bytes, struct strbuf *error)
@@ -92,7 +96,8 @@ static bool load_file(struct batch *batch, struct strbuf *error)
     batch->label = strcmp(file, "-") == 0 ? "standard input" : file;
     bool good = source_read_file(file, &bytes, error);
     if (good) {
-        bool notebook = has_suffix(file, ".ipynb") || (strcmp(file, "-") == 0 && looks_like_notebook(&bytes));
+        bool notebook =
+            has_suffix(file, ".ipynb") || (strcmp(file, "-") == 0 && looks_like_notebook(&bytes));
         good = notebook ? load_notebook(batch, &bytes, error) : load_script(batch, &bytes, error);
         if (!good) {
             char *fault = strbuf_steal(error);
@@ -108,8 +113,8 @@ static bool load_file(struct batch *batch, struct strbuf *error)
 static bool same_output(void)
 {
     struct stat out, err;
-    return fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 && out.st_dev == err.st_dev &&
-           out.st_ino == err.st_ino;
+    return fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 &&
+           out.st_dev == err.st_dev && out.st_ino == err.st_ino;
 }
 
 static bool check_directory(const char *path, struct strbuf *error)
@@ -135,7 +140,8 @@ bool batch_load(struct batch *batch, struct strbuf *error)
     batch->setup = (struct hermes_kernel_setup){
         .size = sizeof(batch->setup),
         .io = one_pipe ? HERMES_IO_ONE_PIPE : HERMES_IO_PIPES,
-        .stdin_source = options->stdin_inherit && !consumed ? HERMES_STDIN_INHERIT : HERMES_STDIN_NONE,
+        .stdin_source =
+            options->stdin_inherit && !consumed ? HERMES_STDIN_INHERIT : HERMES_STDIN_NONE,
         .env = options->scrub ? HERMES_ENV_SCRUB : HERMES_ENV_INHERIT,
         .script = batch->script,
         .argv = options->argv,
@@ -146,10 +152,23 @@ bool batch_load(struct batch *batch, struct strbuf *error)
 
 static void plan_cell(struct batch *batch, size_t cell, size_t number)
 {
-    batch->items = xgrow(batch->items, batch->item_count, &batch->item_capacity, sizeof(*batch->items));
+    batch->items =
+        xgrow(batch->items, batch->item_count, &batch->item_capacity, sizeof(*batch->items));
     batch->items[batch->item_count++] = (struct batch_item){cell, number};
     batch->numbered += number > 0;
     batch->records[cell].fate = FATE_NOT_RUN;
+}
+
+/*
+ * The cell stands in no line of the file: it gets the one behind the last, which tracebacks quote
+ * as empty.
+ */
+static unsigned injected_line(const struct batch *batch)
+{
+    unsigned line = 1;
+    for (size_t at = 0; at < batch->text.size; line++)
+        at += pylex_line_length(batch->text.data + at, batch->text.size - at);
+    return line;
 }
 
 bool batch_make_plan(struct batch *batch, struct strbuf *error)
@@ -161,14 +180,15 @@ bool batch_make_plan(struct batch *batch, struct strbuf *error)
     batch->records = xcalloc(batch->document.count, sizeof(*batch->records));
     for (size_t i = 0; i < batch->document.count; i++) {
         const struct document_cell *cell = &batch->document.cells[i];
-        if (i == injected)
+        if (i == injected) {
             plan_cell(batch, i, 0);
-        else if (document_cell_runs(cell) && cell_ranges_have(&options->cells, ++batch->total))
+            batch->document.cells[i].first_line = injected_line(batch);
+        } else if (document_cell_runs(cell) && cell_ranges_have(&options->cells, ++batch->total))
             plan_cell(batch, i, batch->total);
     }
     if (options->cells.count && !batch->numbered) {
-        strbuf_setf(error, "--cells: %s has %zu code cell%s, none of them is meant", batch->label, batch->total,
-                    batch->total == 1 ? "" : "s");
+        strbuf_setf(error, "--cells: %s has %zu code cell%s, none of them is meant", batch->label,
+                    batch->total, batch->total == 1 ? "" : "s");
         return false;
     }
     return true;

@@ -21,7 +21,10 @@
 
 #define LAST_WORDS_MS 500
 
-/* ---- bytes -------------------------------------------------------------------------------------- */
+/*
+ * ---- bytes
+ * --------------------------------------------------------------------------------------
+ */
 
 /* After a write failed: whether to try again. */
 static bool retry(struct batch *batch, int fd)
@@ -40,7 +43,10 @@ static bool retry(struct batch *batch, int fd)
     return false;
 }
 
-/* How much to write at once. A run that is to end waits no more for a reader who does not read: then 0. */
+/*
+ * How much to write at once. A run that is to end waits no more for a reader who does not read:
+ * then 0.
+ */
 static size_t chunk_for(struct batch *batch, int fd, size_t size)
 {
     struct pollfd writable = {.fd = fd, .events = POLLOUT};
@@ -93,7 +99,10 @@ void batch_say(struct batch *batch, bool error, const char *format, ...)
     strbuf_free(&text);
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------- */
+/*
+ * ---- JSON
+ * ---------------------------------------------------------------------------------------
+ */
 
 /* "cell":{...} */
 static void add_cell(const struct batch *batch, struct strbuf *out)
@@ -111,8 +120,12 @@ static void add_event(const struct batch *batch, struct strbuf *out, const char 
         strbuf_addf(out, ",\"cell\":%zu", batch->current->number);
 }
 
-/* One "output" or "background" event; an incomplete character at the end waits for the rest unless last. */
-static void put_text_event(struct batch *batch, const char *name, int stream, const char *data, size_t size, bool last)
+/*
+ * One "output" or "background" event; an incomplete character at the end waits for the rest unless
+ * last.
+ */
+static void put_text_event(struct batch *batch, const char *name, int stream, const char *data,
+                           size_t size, bool last)
 {
     struct strbuf *held = &batch->held[stream == 2 ? 2 : 1], line = STRBUF_INIT;
     strbuf_add(held, data, size);
@@ -156,7 +169,10 @@ static void put_result(struct batch *batch, const struct hermes_result *result)
     strbuf_free(&extra);
 }
 
-/* ---- people ------------------------------------------------------------------------------------- */
+/*
+ * ---- people
+ * -------------------------------------------------------------------------------------
+ */
 
 static void put_text(struct batch *batch, int fd, const char *text, size_t size)
 {
@@ -165,19 +181,30 @@ static void put_text(struct batch *batch, int fd, const char *text, size_t size)
         put(batch, fd, "\n", 1);
 }
 
+/*
+ * sys.exit() with a status or a message: the message has been on stderr already, as under python.
+ */
+static bool is_exit(const struct hermes_result *result)
+{
+    return result->outcome == HERMES_ERROR && result->ended && !result->start_failed &&
+           !result->term_signal && !strstr(result->error, "state was lost");
+}
+
 /* A traceback as Python prints it; what is no traceback says which cell it is about. */
 static void put_error(struct batch *batch, const struct hermes_result *result)
 {
     struct strbuf name = STRBUF_INIT;
-    bool ours = result->outcome != HERMES_ERROR || result->start_failed || result->term_signal;
-    if (!result->error_size)
+    bool ours = result->outcome != HERMES_ERROR || result->ended;
+    if (!result->error_size || is_exit(result))
         return;
     if (result->start_failed) {
         batch_say(batch, true, "%s", result->error);
         return;
     }
-    if (ours && !strstr(result->error, "\nKeyboardInterrupt"))
-        batch_say(batch, true, "%s: %s", batch_cell_name(batch, batch->current, &name), result->error);
+    if (ours && strncmp(result->error, "Traceback", 9) != 0)
+        batch_say(batch, true, "%s%s%s",
+                  batch->options->code ? "" : batch_cell_name(batch, batch->current, &name),
+                  batch->options->code ? "" : ": ", result->error);
     else
         put_text(batch, STDERR_FILENO, result->error, result->error_size);
     strbuf_free(&name);
@@ -186,7 +213,8 @@ static void put_error(struct batch *batch, const struct hermes_result *result)
 static void put_wall_time(struct batch *batch, const struct hermes_result *result)
 {
     char text[60];
-    int length = snprintf(text, sizeof(text), "Wall time: %.3g s\n", (double)result->duration_us / 1e6);
+    int length =
+        snprintf(text, sizeof(text), "Wall time: %.3g s\n", (double)result->duration_us / 1e6);
     outputs_add_stream(&batch->records[batch->current->cell].outputs, 1, text, (size_t)length);
     if (batch->options->format == BATCH_HUMAN)
         put(batch, STDOUT_FILENO, text, (size_t)length);
@@ -194,7 +222,10 @@ static void put_wall_time(struct batch *batch, const struct hermes_result *resul
         put_text_event(batch, "output", 1, text, (size_t)length, true);
 }
 
-/* ---- what happens ------------------------------------------------------------------------------- */
+/*
+ * ---- what happens
+ * -------------------------------------------------------------------------------
+ */
 
 void batch_show_started(struct batch *batch, const struct hermes_event *event)
 {
@@ -233,7 +264,8 @@ void batch_show_display(struct batch *batch, const struct hermes_event *event)
         strbuf_add(&out, event->data, event->size);
         strbuf_addc(&out, '}');
         put_line(batch, &out);
-    } else if (batch->options->format == BATCH_HUMAN && json_check(event->data, event->size, &bundle, &error) &&
+    } else if (batch->options->format == BATCH_HUMAN &&
+               json_check(event->data, event->size, &bundle, &error) &&
                json_get(bundle, "text/plain", &plain) && json_kind_of(plain) == JSON_STRING) {
         json_decode(plain, &out);
         strbuf_addc(&out, '\n');
@@ -255,7 +287,8 @@ void batch_show_result(struct batch *batch, const struct hermes_result *result)
     }
     put_result(batch, result);
     if (result->start_failed)
-        batch_say(batch, true, "%s", result->error_size ? result->error : "the kernel could not start");
+        batch_say(batch, true, "%s",
+                  result->error_size ? result->error : "the kernel could not start");
 }
 
 void batch_show_end(struct batch *batch)

@@ -28,7 +28,9 @@ int batch_status_of(const struct hermes_result *result)
     return result->term_signal ? 128 + result->term_signal : result->exit_code & 0xFF;
 }
 
-/* ---- records ---------------------------------------------------------------------------------- */
+/*
+ * ---- records ----------------------------------------------------------------------------------
+ */
 
 static enum junit_verdict verdict_of(const struct hermes_result *result)
 {
@@ -56,7 +58,8 @@ static char *case_name(const struct batch *batch, const struct batch_item *item)
     const struct document_cell *cell = &batch->document.cells[item->cell];
     if (!item->number)
         return xstrdup(PARAMS_TAG);
-    return cell->title ? xasprintf("cell %zu: %s", item->number, cell->title) : xasprintf("cell %zu", item->number);
+    return cell->title ? xasprintf("cell %zu: %s", item->number, cell->title)
+                       : xasprintf("cell %zu", item->number);
 }
 
 static void add_case(struct batch *batch, const struct hermes_result *result)
@@ -91,7 +94,9 @@ void batch_record_result(struct batch *batch, const struct hermes_result *result
         add_case(batch, result);
 }
 
-/* ---- files ------------------------------------------------------------------------------------ */
+/*
+ * ---- files ------------------------------------------------------------------------------------
+ */
 
 static bool ends_with(const char *path, const char *suffix)
 {
@@ -172,7 +177,8 @@ static bool write_junit(struct batch *batch)
 {
     struct strbuf text = STRBUF_INIT;
     add_skipped(batch);
-    junit_write(&text, &batch->junit, batch->label, batch->start_time, (double)(now_ms() - batch->started_ms) / 1000);
+    junit_write(&text, &batch->junit, batch->label, batch->start_time,
+                (double)(now_ms() - batch->started_ms) / 1000);
     bool good = write_file(batch, batch->options->junit, &text);
     strbuf_free(&text);
     return good;

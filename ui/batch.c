@@ -25,7 +25,8 @@ static char *timestamp(void)
 /* Everything that can be wrong before a cell runs; false with one line in error. */
 static bool prepare(struct batch *batch, struct strbuf *error)
 {
-    return batch_load(batch, error) && batch_make_plan(batch, error) && batch_check_reports(batch, error);
+    return batch_load(batch, error) && batch_make_plan(batch, error) &&
+           batch_check_reports(batch, error);
 }
 
 static void run_items(struct batch *batch)
@@ -43,8 +44,9 @@ static void explain_stop(struct batch *batch)
     for (size_t i = 0; i < batch->item_count; i++)
         left += batch->items[i].number && batch->records[batch->items[i].cell].fate == FATE_NOT_RUN;
     if (batch->stop == BATCH_STOP_TIME)
-        batch_say(batch, true, "the run's time limit of %g s has passed; %zu cell%s not run",
-                  (double)batch->options->run_timeout_ms / 1000, left, left == 1 ? " was" : "s were");
+        batch_say(batch, true, "the run's time limit of %g s has passed, %zu cell%s left to run",
+                  (double)batch->options->run_timeout_ms / 1000, left,
+                  left == 1 ? " was" : "s were");
     else if (batch->stop == BATCH_STOP_FAILED && left && batch->progress.on)
         batch_say(batch, false, "%zu cell%s not run", left, left == 1 ? " was" : "s were");
     else if (batch->stop == BATCH_STOP_PIPE && batch->write_errno != EPIPE) {
@@ -67,6 +69,7 @@ static void batch_free(struct batch *batch)
     free(batch->path0);
     free(batch->items);
     free(batch->alive);
+    strbuf_free(&batch->denied);
     free(batch->start_time);
     junit_free(&batch->junit);
     progress_done(&batch->progress);
@@ -76,7 +79,8 @@ int batch_run(struct hermes_engine *engine, const struct batch_options *options)
 {
     struct batch batch = {.engine = engine, .options = options};
     struct strbuf error = STRBUF_INIT;
-    progress_init(&batch.progress, options->format == BATCH_HUMAN && !options->quiet && options->file);
+    progress_init(&batch.progress,
+                  options->format == BATCH_HUMAN && !options->quiet && options->file);
     if (!prepare(&batch, &error)) {
         batch_say(&batch, true, "%s", strbuf_text(&error));
         strbuf_free(&error);
@@ -88,7 +92,10 @@ int batch_run(struct hermes_engine *engine, const struct batch_options *options)
     if (options->run_timeout_ms >= 0)
         batch.deadline_ms = batch.started_ms + options->run_timeout_ms;
     signals_install(engine);
+    tool_calls_init(&batch.calls, engine, options->terms);
+    batch.calls.approval.nobody = "in a batch there is nobody to ask";
     run_items(&batch);
+    tool_calls_free(&batch.calls);
     explain_stop(&batch);
     if (!batch_save_all(&batch) && !batch.status)
         batch.status = 1;

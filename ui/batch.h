@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Runs a script or a notebook, cell by cell, in one session of the engine, and returns the program's exit status.
+ * Runs a script or a notebook, cell by cell, in one session of the engine, and returns the
+ * program's exit status.
  *
- * One thread: submit a cell, take events until it has settled, go on. Signals only set flags and wake that wait.
+ * One thread: submit a cell, take events until it has settled, go on. Signals only set flags and
+ * wake that wait.
  */
 #ifndef UI_BATCH_H
 #define UI_BATCH_H
@@ -15,6 +17,7 @@
 
 #include "cell-ranges.h"
 #include "params.h"
+#include "tool-calls.h"
 
 enum batch_format { BATCH_HUMAN, BATCH_JSON, BATCH_EVENTS };
 
@@ -30,11 +33,12 @@ struct batch_options {
     bool stdin_inherit;
     bool scrub;
     bool strict;
-    const char *python; /* NULL: the engine's choice */
-    const char *cwd;    /* NULL: here */
+    const char *python;                      /* NULL: the engine's choice */
+    const char *cwd;                         /* NULL: here */
     int64_t run_timeout_ms, cell_timeout_ms; /* -1: none */
     struct params params;
     struct cell_ranges cells;
+    const struct tool_terms *terms;
     const char *const *saves; /* NULL-ended, or NULL */
     const char *junit;        /* NULL: none */
 };

@@ -46,10 +46,12 @@ bool cell_ranges_parse(struct cell_ranges *ranges, const char *text, struct strb
         struct cell_range range;
         at = parse_range(at, &range);
         if (!at || (*at && *at != ',')) {
-            strbuf_setf(error, "'%s' is no range of cells: 3, 2-5, 4-, -2 or a list such as 1,4-6", text);
+            strbuf_setf(error, "'%s' is no range of cells: 3, 2-5, 4-, -2 or a list such as 1,4-6",
+                        text);
             return false;
         }
-        ranges->items = xgrow(ranges->items, ranges->count, &ranges->capacity, sizeof(*ranges->items));
+        ranges->items =
+            xgrow(ranges->items, ranges->count, &ranges->capacity, sizeof(*ranges->items));
         ranges->items[ranges->count++] = range;
         if (!*at++)
             return true;

@@ -13,7 +13,7 @@
 struct cell_ranges {
     struct cell_range {
         size_t first, last;
-    } *items;
+    } * items;
     size_t count, capacity;
 };
 

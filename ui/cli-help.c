@@ -9,8 +9,10 @@
 
 #include "cli.h"
 
-static const char usage[] = "usage: hermes-repl --batch FILE|- [ARGS...]    run the cells of a script or notebook\n"
-                            "       hermes-repl -c CODE [ARGS...]           run one cell\n";
+static const char usage[] =
+    "usage: hermes-repl --batch FILE|- [ARGS...]   run a script or notebook\n"
+    "       hermes-repl -c CODE [ARGS...]          run one cell\n"
+    "       hermes-repl --mcp                      serve sessions to an agent\n";
 
 /* "-q, --quiet" or "    --timeout S". */
 static void add_spelling(struct strbuf *out, const struct cli_entry *entry)
@@ -86,11 +88,12 @@ void cli_help(struct strbuf *out)
         for (size_t i = 0; i < cli_table_count; i++) {
             const struct cli_entry *entry = &cli_table[i];
             struct strbuf word = STRBUF_INIT;
-            if (entry->group != group)
+            if (entry->group != group || (!entry->name && !entry->letter))
                 continue;
             if (entry->letter && entry->name)
                 strbuf_addf(&word, "-%c/", entry->letter);
-            strbuf_addf(&word, entry->name ? "--%s" : "-%s", entry->name ? entry->name : (char[]){entry->letter, 0});
+            strbuf_addf(&word, entry->name ? "--%s" : "-%s",
+                        entry->name ? entry->name : (char[]){entry->letter, 0});
             if (entry->argument)
                 strbuf_addf(&word, " %s", entry->argument);
             if (column + word.size + 2 > 79) {
@@ -102,12 +105,13 @@ void cli_help(struct strbuf *out)
             strbuf_free(&word);
         }
     }
-    strbuf_adds(out, "\n\n"
-                     "Options may stand anywhere before --; other words after FILE are the script's.\n"
-                     "Exit status: 0 all cells ok, 1 a cell raised, 2 usage or unreadable input,\n"
-                     "124 time limit, 125 no kernel, 128+n kernel killed by signal n, 130 interrupted,\n"
-                     "N after sys.exit(N).\n"
-                     "--help all explains every option; --list-options what can be configured.\n");
+    strbuf_adds(out,
+                "\n\n"
+                "Options may stand anywhere before --; other words after FILE are the script's.\n"
+                "Exit status: 0 all cells ok, 1 a cell raised, 2 usage or unreadable input,\n"
+                "124 time limit, 125 no kernel, 128+n kernel killed by signal n,\n"
+                "130 interrupted, N after sys.exit(N).\n"
+                "--help all explains every option; --list-options what can be configured.\n");
 }
 
 void cli_help_all(struct strbuf *out, struct settings *settings)
@@ -116,13 +120,17 @@ void cli_help_all(struct strbuf *out, struct settings *settings)
     for (enum cli_group group = CLI_GROUP_RUN; group < CLI_GROUP_COUNT; group++) {
         strbuf_addf(out, "\n%s\n", cli_group_names[group]);
         for (size_t i = 0; i < settings->count; i++) {
-            if (settings->items[i].entry->group == group)
-                add_entry(out, settings->items[i].entry);
+            const struct cli_entry *entry = settings->items[i].entry;
+            if (entry->group == group && (entry->name || entry->letter))
+                add_entry(out, entry);
         }
     }
-    strbuf_adds(out, "\nNames in the configuration file have _ for -, in the environment they are HERMES_REPL_NAME;\n"
-                     "--timeout is run_timeout there, and --cell-timeout is timeout. The command line wins, then the\n"
-                     "environment, then the file ($XDG_CONFIG_HOME/hermes-repl/config.json, JSON with comments).\n"
+    strbuf_adds(out, "\nNames in the configuration file have _ for -, in the environment they are "
+                     "HERMES_REPL_NAME;\n"
+                     "--timeout is run_timeout there, and --cell-timeout is timeout. The command "
+                     "line wins, then the\n"
+                     "environment, then the file ($XDG_CONFIG_HOME/hermes-repl/config.json, JSON "
+                     "with comments).\n"
                      "Flags that can be configured have a --no- form.\n");
 }
 
@@ -140,7 +148,8 @@ void cli_list_options(struct strbuf *out, struct settings *settings)
             hermes_get_option(settings->engine, entry->key, &actual);
         strbuf_adds(out, entry->key);
         add_padding(out, start, 22);
-        strbuf_addf(out, "  --%s", entry->name);
+        if (entry->name)
+            strbuf_addf(out, "  --%s", entry->name);
         add_padding(out, start, 48);
         strbuf_addf(out, "  %s", actual ? actual : setting->value);
         if (setting->source != SOURCE_DEFAULT)

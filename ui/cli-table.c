@@ -3,20 +3,22 @@
 
 #include "cli-table.h"
 
-#define FLAG(id_, name_, letter_, key_, group_, help_)                                                         \
-    {                                                                                                          \
-        .id = (id_), .name = (name_), .letter = (letter_), .key = (key_), .type = CLI_TYPE_FLAG,               \
-        .range = "off|on", .default_value = "off", .group = (group_), .help = (help_)                          \
+#define FLAG(id_, name_, letter_, key_, group_, help_)                                             \
+    {                                                                                              \
+        .id = (id_), .name = (name_), .letter = (letter_), .key = (key_), .type = CLI_TYPE_FLAG,   \
+        .range = "off|on", .default_value = "off", .group = (group_), .help = (help_)              \
     }
-#define CHOICE(id_, name_, key_, choices_, default_, group_, help_)                                            \
-    {                                                                                                          \
-        .id = (id_), .name = (name_), .key = (key_), .type = CLI_TYPE_CHOICE, .argument = (choices_),          \
-        .range = (choices_), .default_value = (default_), .group = (group_), .help = (help_)                   \
+#define CHOICE(id_, name_, key_, choices_, default_, group_, help_)                                \
+    {                                                                                              \
+        .id = (id_), .name = (name_), .key = (key_), .type = CLI_TYPE_CHOICE,                      \
+        .argument = (choices_), .range = (choices_), .default_value = (default_),                  \
+        .group = (group_), .help = (help_)                                                         \
     }
-#define WORD(id_, name_, letter_, type_, argument_, group_, help_)                                             \
-    {                                                                                                          \
-        .id = (id_), .name = (name_), .letter = (letter_), .type = (type_), .argument = (argument_),           \
-        .range = "", .default_value = "", .group = (group_), .help = (help_)                                   \
+#define WORD(id_, name_, letter_, type_, argument_, group_, help_)                                 \
+    {                                                                                              \
+        .id = (id_), .name = (name_), .letter = (letter_), .type = (type_),                        \
+        .argument = (argument_), .range = "", .default_value = "", .group = (group_),              \
+        .help = (help_)                                                                            \
     }
 
 /* clang-format off */
@@ -25,6 +27,8 @@ const struct cli_entry cli_table[] = {
          "run all cells of FILE (.py with # %% markers, .ipynb; - is standard input) and exit"),
     WORD(CLI_CODE, NULL, 'c', CLI_TYPE_TEXT, "CODE", CLI_GROUP_RUN,
          "run one cell in a fresh kernel and exit"),
+    WORD(CLI_MCP, "mcp", 0, CLI_TYPE_FLAG, NULL, CLI_GROUP_RUN,
+         "serve sessions to an agent: Model Context Protocol on standard input and output"),
 
     FLAG(CLI_JSON, "json", 0, NULL, CLI_GROUP_BATCH,
          "standard output carries one result object per cell, one per line"),
@@ -65,6 +69,15 @@ const struct cli_entry cli_table[] = {
          "directory in which the cells run"),
     CHOICE(CLI_ENV, "env", "env", "inherit|scrub", "inherit", CLI_GROUP_KERNEL,
          "environment of the kernel: this one, or an allow-list without secrets"),
+    {.id = CLI_TOOLS, .name = "tools", .key = "tools", .type = CLI_TYPE_TOOLS, .argument = "LIST",
+     .range = "names|all", .default_value = "", .group = CLI_GROUP_KERNEL,
+     .help = "tools that cells may call, separated by commas; all: those built in and configured"},
+    {.id = CLI_APPROVE, .name = "approve", .key = "approve", .type = CLI_TYPE_APPROVE, .argument = "POLICY",
+     .range = "ask|allow|deny", .default_value = "", .group = CLI_GROUP_KERNEL,
+     .help = "allow, deny or ask for all tools, or for some: terminal=allow,patch=deny"},
+    {.id = CLI_TOOL_COMMANDS, .key = "tool_commands", .type = CLI_TYPE_COMMANDS,
+     .range = "object", .default_value = "", .group = CLI_GROUP_KERNEL,
+     .help = "commands that are tools, see docs/tools.md"},
     WORD(CLI_CONFIG, "config", 0, CLI_TYPE_TEXT, "FILE", CLI_GROUP_KERNEL,
          "configuration, in place of $XDG_CONFIG_HOME/hermes-repl/config.json"),
 
@@ -76,6 +89,8 @@ const struct cli_entry cli_table[] = {
          "names, types, defaults and values of what can be configured"),
     WORD(CLI_EXPLAIN_ENV, "explain-env", 0, CLI_TYPE_FLAG, NULL, CLI_GROUP_ABOUT,
          "which environment variables a kernel would see (names only)"),
+    WORD(CLI_SCHEMA, "schema", 0, CLI_TYPE_FLAG, NULL, CLI_GROUP_ABOUT,
+         "the schema of the tool execute_code for a language model, as JSON"),
     WORD(CLI_CHECK_CONFIG, "check-config", 0, CLI_TYPE_FLAG, NULL, CLI_GROUP_ABOUT,
          "read the configuration and report what is wrong with it"),
 };
@@ -89,6 +104,9 @@ const char *const cli_group_names[CLI_GROUP_COUNT] = {
 };
 
 const char *const cli_engine_defaults[][2] = {
-    {"timeout", "off"},     {"max_session_kernels", "32"}, {"kernel_idle_timeout", "off"},
-    {"shutdown_grace", "10"}, {NULL, NULL},
+    {"timeout", "off"},
+    {"max_session_kernels", "32"},
+    {"kernel_idle_timeout", "off"},
+    {"shutdown_grace", "10"},
+    {NULL, NULL},
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The program's options: one table for the command line, the configuration file, the environment, --help and
- * --list-options. Options of the engine that are not named here join at run time (settings_init()).
+ * The program's options: one table for the command line, the configuration file, the environment,
+ * --help and --list-options. Options of the engine that are not named here join at run time
+ * (settings_init()).
  */
 #ifndef UI_CLI_TABLE_H
 #define UI_CLI_TABLE_H
@@ -12,6 +13,7 @@
 enum cli_id {
     CLI_BATCH,
     CLI_CODE,
+    CLI_MCP,
     CLI_JSON,
     CLI_EVENTS,
     CLI_ON_ERROR,
@@ -29,11 +31,15 @@ enum cli_id {
     CLI_PYTHON,
     CLI_CWD,
     CLI_ENV,
+    CLI_TOOLS,
+    CLI_APPROVE,
+    CLI_TOOL_COMMANDS,
     CLI_CONFIG,
     CLI_HELP,
     CLI_VERSION,
     CLI_LIST_OPTIONS,
     CLI_EXPLAIN_ENV,
+    CLI_SCHEMA,
     CLI_CHECK_CONFIG,
     CLI_ENGINE, /* an option of the engine without a row of its own */
 };
@@ -45,15 +51,26 @@ enum cli_type {
     CLI_TYPE_CHOICE,
     CLI_TYPE_SECONDS,
     CLI_TYPE_OPTIONAL, /* --help [all] */
+    CLI_TYPE_TOOLS,    /* names of tools */
+    CLI_TYPE_APPROVE,  /* what approval_set() takes; the sources add up */
+    CLI_TYPE_COMMANDS, /* an object, in the file only; the value is the names */
 };
 
-enum cli_group { CLI_GROUP_RUN, CLI_GROUP_BATCH, CLI_GROUP_KERNEL, CLI_GROUP_ABOUT, CLI_GROUP_ENGINE, CLI_GROUP_COUNT };
+enum cli_group {
+    CLI_GROUP_RUN,
+    CLI_GROUP_BATCH,
+    CLI_GROUP_KERNEL,
+    CLI_GROUP_ABOUT,
+    CLI_GROUP_ENGINE,
+    CLI_GROUP_COUNT
+};
 
 struct cli_entry {
     enum cli_id id;
-    const char *name; /* "cell-timeout": --cell-timeout */
+    const char *name; /* "cell-timeout": --cell-timeout; NULL: none */
     char letter;      /* 'q': -q; 0: none */
-    const char *key;  /* in the file; HERMES_REPL_<KEY> in the environment; NULL: command line only */
+    const char
+        *key; /* in the file; HERMES_REPL_<KEY> in the environment; NULL: command line only */
     enum cli_type type;
     const char *argument; /* "S"; NULL: takes none */
     const char *range;    /* choices "stop|continue"; for reading only otherwise */

@@ -17,7 +17,8 @@ struct parser {
     struct strbuf *error;
 };
 
-static void add_word(struct parser *parser, struct setting *setting, const char *spelling, const char *value)
+static void add_word(struct parser *parser, struct setting *setting, const char *spelling,
+                     const char *value)
 {
     struct cli *cli = parser->cli;
     cli->words = xgrow(cli->words, cli->count, &cli->capacity, sizeof(*cli->words));
@@ -51,10 +52,12 @@ static bool unknown(struct parser *parser, const char *word)
             nearest_offer(&nearest, parser->settings->items[i].entry->name);
     }
     if (nearest.best)
-        strbuf_setf(parser->error, "unknown option %s; did you mean --%s? (words for the script go after --)", word,
-                    nearest.best);
+        strbuf_setf(parser->error,
+                    "unknown option %s; did you mean --%s? (words for the script go after --)",
+                    word, nearest.best);
     else
-        strbuf_setf(parser->error, "unknown option %s (words for the script go after --; see --help)", word);
+        strbuf_setf(parser->error,
+                    "unknown option %s (words for the script go after --; see --help)", word);
     free(name);
     return false;
 }
@@ -68,7 +71,8 @@ static struct setting *negated(struct parser *parser, const char *name, size_t s
     return setting && setting->entry->type == CLI_TYPE_FLAG && setting->entry->key ? setting : NULL;
 }
 
-static bool take_flag(struct parser *parser, struct setting *setting, const char *spelling, const char *value)
+static bool take_flag(struct parser *parser, struct setting *setting, const char *spelling,
+                      const char *value)
 {
     if (value && setting->entry->id == CLI_BATCH) {
         add_word(parser, setting, spelling, "on");
@@ -99,7 +103,8 @@ static bool take_long(struct parser *parser, const char *word)
     } else if (setting->entry->type == CLI_TYPE_FLAG) {
         good = take_flag(parser, setting, spelling, value);
     } else if (setting->entry->type == CLI_TYPE_OPTIONAL) {
-        bool all = !value && parser->at + 1 < parser->argc && strcmp(parser->argv[parser->at + 1], "all") == 0;
+        bool all = !value && parser->at + 1 < parser->argc &&
+                   strcmp(parser->argv[parser->at + 1], "all") == 0;
         parser->at += all;
         add_word(parser, setting, spelling, value ? value : all ? "all" : "on");
     } else {
@@ -133,7 +138,8 @@ static bool take_short(struct parser *parser, const char *word)
     return true;
 }
 
-bool cli_parse(struct cli *cli, struct settings *settings, int argc, char *const *argv, struct strbuf *error)
+bool cli_parse(struct cli *cli, struct settings *settings, int argc, char *const *argv,
+               struct strbuf *error)
 {
     struct parser parser = {cli, settings, argv, argc, 1, error};
     bool ours = true;

@@ -16,8 +16,10 @@ struct document_cell *document_add(struct document *document)
 
 void document_insert(struct document *document, size_t at, struct document_cell cell)
 {
-    document->cells = xgrow(document->cells, document->count, &document->capacity, sizeof(*document->cells));
-    memmove(document->cells + at + 1, document->cells + at, (document->count - at) * sizeof(*document->cells));
+    document->cells =
+        xgrow(document->cells, document->count, &document->capacity, sizeof(*document->cells));
+    memmove(document->cells + at + 1, document->cells + at,
+            (document->count - at) * sizeof(*document->cells));
     document->cells[at] = cell;
     document->count++;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A script or a notebook as a list of cells: what the readers (percent, notebook) make and what the batch driver runs
- * and the writers write. Knows neither the file formats nor the engine.
+ * A script or a notebook as a list of cells: what the readers (percent, notebook) make and what
+ * the batch driver runs and the writers write. Knows neither the file formats nor the engine.
  */
 #ifndef UI_DOCUMENT_H
 #define UI_DOCUMENT_H
@@ -22,11 +22,11 @@ struct document_cell {
     size_t tag_count, tag_capacity;
     char *marker; /* scripts: the marker's line; NULL before the first marker */
     /* Notebooks: JSON text as it stood, or NULL. */
-    char *id;        /* without quotes */
-    char *metadata;  /* an object */
-    char *outputs;   /* an array */
-    char *count;     /* execution_count */
-    char *more;      /* further members: "name": value, ... */
+    char *id;       /* without quotes */
+    char *metadata; /* an object */
+    char *outputs;  /* an array */
+    char *count;    /* execution_count */
+    char *more;     /* further members: "name": value, ... */
 };
 
 struct document {
@@ -37,7 +37,8 @@ struct document {
     char *more;     /* notebooks: further members */
 };
 
-struct document_cell *document_add(struct document *document); /* zeroed, at the end; valid until the next call */
+struct document_cell *
+document_add(struct document *document); /* zeroed, at the end; valid until the next call */
 void document_insert(struct document *document, size_t at, struct document_cell cell);
 void document_free(struct document *document); /* what it holds, not the struct */
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "json-write.h"
+#include "magics.h"
 #include "notebook-write.h"
 #include "percent.h"
 #include "pylex.h"
@@ -38,7 +39,8 @@ static bool unquote(const struct document_cell *cell, struct strbuf *out)
     return true;
 }
 
-void document_prose(const struct document *document, const struct document_cell *cell, struct strbuf *out)
+void document_prose(const struct document *document, const struct document_cell *cell,
+                    struct strbuf *out)
 {
     if (document->format == DOCUMENT_NOTEBOOK) {
         strbuf_add(out, cell->source, cell->size);
@@ -76,7 +78,9 @@ static void add_marker(struct strbuf *out, const struct document_cell *cell)
         for (const char *c = cell->title; *c; c++)
             strbuf_addc(out, *c == '\n' || *c == '\r' ? ' ' : *c);
     }
-    strbuf_adds(out, cell->kind == CELL_MARKDOWN ? " [markdown]" : cell->kind == CELL_RAW ? " [raw]" : "");
+    strbuf_adds(out, cell->kind == CELL_MARKDOWN ? " [markdown]"
+                     : cell->kind == CELL_RAW    ? " [raw]"
+                                                 : "");
     for (size_t i = 0; i < cell->tag_count; i++) {
         strbuf_adds(out, i ? ", " : " tags=[");
         json_add_text(out, cell->tags[i]);
@@ -101,11 +105,10 @@ static void add_notebook_code(struct strbuf *out, const struct document_cell *ce
     bool cell_magic = cell->size > 2 && cell->source[0] == '%' && cell->source[1] == '%';
     for (size_t at = 0; at < cell->size;) {
         const char *line = cell->source + at;
-        size_t length = pylex_line_length(line, cell->size - at), indent = 0, rest;
-        while (indent < length && (line[indent] == ' ' || line[indent] == '\t'))
-            indent++;
-        bool magic = pylex_at_statement(&lex) && (line[indent] == '%' || line[indent] == '!');
-        bool marker = !pylex_in_string(&lex) && percent_is_marker(line, pylex_trimmed(line, length), &rest);
+        size_t length = pylex_line_length(line, cell->size - at), rest;
+        bool magic = pylex_at_statement(&lex) && magics_is_line(line, length);
+        bool marker =
+            !pylex_in_string(&lex) && percent_is_marker(line, pylex_trimmed(line, length), &rest);
         if (cell_magic || magic || marker)
             strbuf_adds(out, "# ");
         else
@@ -181,7 +184,8 @@ static void add_markdown_outputs(struct strbuf *out, const struct outputs *outpu
         strbuf_addf(out, "*(%zu more bytes of output were not saved)*\n\n", outputs->dropped);
 }
 
-void markdown_write(struct strbuf *out, const struct document *document, const struct cell_record *records)
+void markdown_write(struct strbuf *out, const struct document *document,
+                    const struct cell_record *records)
 {
     for (size_t i = 0; i < document->count; i++) {
         const struct document_cell *cell = &document->cells[i];

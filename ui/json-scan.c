@@ -140,7 +140,9 @@ static bool scan_container(struct scanner *scan, unsigned depth)
         skip_space(scan);
         int c = peek(scan);
         if (c != close && c != ',')
-            return fail(scan, c < 0 ? "the text ends early" : object ? "a comma or } is missing" : "a comma or ] is missing");
+            return fail(scan, c < 0    ? "the text ends early"
+                              : object ? "a comma or } is missing"
+                                       : "a comma or ] is missing");
         scan->at++;
         if (c == close)
             return true;
@@ -161,8 +163,8 @@ static bool scan_value(struct scanner *scan, unsigned depth)
     default:
         break;
     }
-    if (skip_word(scan, "true") || skip_word(scan, "false") || skip_word(scan, "null") || skip_word(scan, "NaN") ||
-        skip_word(scan, "Infinity"))
+    if (skip_word(scan, "true") || skip_word(scan, "false") || skip_word(scan, "null") ||
+        skip_word(scan, "NaN") || skip_word(scan, "Infinity"))
         return true;
     if (peek(scan) == '-' || isdigit(peek(scan)))
         return scan_number(scan);
@@ -255,7 +257,8 @@ static struct json_span take(struct scanner *scan, bool key)
     return (struct json_span){scan->text + start, scan->at - start};
 }
 
-bool json_next_member(struct json_span object, size_t *position, struct json_span *ret_key, struct json_span *ret_value)
+bool json_next_member(struct json_span object, size_t *position, struct json_span *ret_key,
+                      struct json_span *ret_value)
 {
     struct scanner scan = {.text = object.start, .size = object.size, .at = *position};
     if (!next_item(&scan, '{') || peek(&scan) != '"')
@@ -302,7 +305,10 @@ static uint32_t hex4(const char *digits)
     return value;
 }
 
-/* Decode the \u escape whose digits stand at "at"; returns the offset behind it (and behind its low half). */
+/*
+ * Decode the \u escape whose digits stand at "at"; returns the offset behind it (and behind its
+ * low half).
+ */
 static size_t decode_unicode(struct json_span string, size_t at, struct strbuf *buf)
 {
     uint32_t code = hex4(string.start + at);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The one writer of JSON strings in the front ends: keeps NULs (cJSON cuts there) and repairs what is not UTF-8.
+ * The one writer of JSON strings in the front ends: keeps NULs (cJSON cuts there) and repairs what
+ * is not UTF-8.
  */
 #ifndef UI_JSON_WRITE_H
 #define UI_JSON_WRITE_H

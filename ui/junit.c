@@ -69,7 +69,9 @@ static void add_attribute(struct strbuf *out, const char *name, const char *valu
 
 static void add_verdict(struct strbuf *out, const struct junit_case *one)
 {
-    const char *element = one->verdict == JUNIT_FAILED ? "failure" : one->verdict == JUNIT_ERROR ? "error" : "skipped";
+    const char *element = one->verdict == JUNIT_FAILED  ? "failure"
+                          : one->verdict == JUNIT_ERROR ? "error"
+                                                        : "skipped";
     strbuf_addf(out, "\n      <%s", element);
     if (one->verdict != JUNIT_SKIPPED)
         add_attribute(out, "type", one->type);
@@ -97,13 +99,16 @@ static size_t count_verdict(const struct junit *junit, enum junit_verdict verdic
     return count;
 }
 
-void junit_write(struct strbuf *out, const struct junit *junit, const char *suite, const char *timestamp, double seconds)
+void junit_write(struct strbuf *out, const struct junit *junit, const char *suite,
+                 const char *timestamp, double seconds)
 {
     struct strbuf counts = STRBUF_INIT;
-    strbuf_addf(&counts, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\"", junit->count,
-                count_verdict(junit, JUNIT_FAILED), count_verdict(junit, JUNIT_ERROR),
+    strbuf_addf(&counts,
+                " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\"",
+                junit->count, count_verdict(junit, JUNIT_FAILED), count_verdict(junit, JUNIT_ERROR),
                 count_verdict(junit, JUNIT_SKIPPED), seconds);
-    strbuf_addf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites%s>\n  <testsuite", strbuf_text(&counts));
+    strbuf_addf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites%s>\n  <testsuite",
+                strbuf_text(&counts));
     add_attribute(out, "name", suite);
     strbuf_adds(out, strbuf_text(&counts));
     add_attribute(out, "timestamp", timestamp);

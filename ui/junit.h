@@ -31,9 +31,11 @@ struct junit {
     size_t count, capacity;
 };
 
-struct junit_case *junit_add(struct junit *junit); /* zeroed; its strings are freed by junit_free() */
+struct junit_case *
+junit_add(struct junit *junit); /* zeroed; its strings are freed by junit_free() */
 /* suite names the file; timestamp is ISO 8601. */
-void junit_write(struct strbuf *out, const struct junit *junit, const char *suite, const char *timestamp, double seconds);
+void junit_write(struct strbuf *out, const struct junit *junit, const char *suite,
+                 const char *timestamp, double seconds);
 void junit_free(struct junit *junit);
 
 #endif

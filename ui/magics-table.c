@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "magics-code.h"
 #include "params.h"
 
 static bool is_name_start(char c)
@@ -29,7 +30,10 @@ static size_t name_length(const char *text, size_t size)
     return at;
 }
 
-/* Length of {name}, {name.attribute} or {name[0]} at text; 0 when it is something else (awk, find, brace expansion). */
+/*
+ * Length of {name}, {name.attribute} or {name[0]} at text; 0 when it is something else (awk, find,
+ * brace expansion).
+ */
 static size_t field_length(const char *text, size_t size)
 {
     size_t at = 1 + name_length(text + 1, size - 1);
@@ -41,9 +45,11 @@ static size_t field_length(const char *text, size_t size)
 }
 
 /* (str(value) if it is a variable, else the text as it stands). */
-static void add_variable(struct strbuf *out, struct magic_text expression, struct magic_text literal)
+static void add_variable(struct strbuf *out, struct magic_text expression,
+                         struct magic_text literal)
 {
-    strbuf_addf(out, "(str(%.*s) if '%.*s' in {**globals(), **locals()} else ", (int)expression.size, expression.text,
+    strbuf_addf(out, "(str(%.*s) if '%.*s' in {**globals(), **locals()} else ",
+                (int)expression.size, expression.text,
                 (int)name_length(expression.text, expression.size), expression.text);
     params_add_literal(out, literal.text, literal.size);
     strbuf_addc(out, ')');
@@ -67,7 +73,8 @@ void magic_add_command(struct strbuf *out, struct magic_text command)
         const char *text = command.text + at;
         size_t left = command.size - at, length = 0;
         struct magic_text inner = {text + 1, 0};
-        if ((text[0] == '{' || text[0] == '}' || text[0] == '$') && left > 1 && text[1] == text[0]) {
+        if ((text[0] == '{' || text[0] == '}' || text[0] == '$') && left > 1 &&
+            text[1] == text[0]) {
             strbuf_addc(&literal, text[0]);
             at += 2;
             continue;
@@ -99,7 +106,8 @@ static void nothing_line(struct strbuf *out, const struct magic *magic, struct m
     strbuf_adds(out, "pass");
 }
 
-static void nothing_cell(struct strbuf *out, const struct magic *magic, struct magic_text rest, struct magic_text body)
+static void nothing_cell(struct strbuf *out, const struct magic *magic, struct magic_text rest,
+                         struct magic_text body)
 {
     (void)magic;
     (void)rest;
@@ -107,7 +115,8 @@ static void nothing_cell(struct strbuf *out, const struct magic *magic, struct m
     strbuf_adds(out, "pass");
 }
 
-static void run_helper(struct strbuf *out, const char *code, struct magic_text rest, struct magic_text body)
+static void run_helper(struct strbuf *out, const char *code, struct magic_text rest,
+                       struct magic_text body)
 {
     strbuf_adds(out, "exec(");
     params_add_literal(out, code, strlen(code));
@@ -121,9 +130,7 @@ static void run_helper(struct strbuf *out, const char *code, struct magic_text r
 static void matplotlib_line(struct strbuf *out, const struct magic *magic, struct magic_text rest)
 {
     (void)magic;
-    (void)rest;
-    run_helper(out, "try:\n    import matplotlib\n    matplotlib.use('agg')\nexcept ImportError:\n    pass\n", rest,
-               (struct magic_text){"", 0});
+    run_helper(out, matplotlib_code, rest, (struct magic_text){"", 0});
 }
 
 static bool begins_with_word(struct magic_text text, const char *const *words)
@@ -136,14 +143,18 @@ static bool begins_with_word(struct magic_text text, const char *const *words)
     return false;
 }
 
-/* Where the expression of "target = expression" begins: behind the last = outside brackets and strings that assigns. */
+/*
+ * Where the expression of "target = expression" begins: behind the last = outside brackets and
+ * strings that assigns.
+ */
 static size_t expression_start(struct magic_text text)
 {
     size_t start = 0;
     unsigned depth = 0;
     char quote = 0;
     for (size_t i = 0; i < text.size; i++) {
-        char c = text.text[i], before = i ? text.text[i - 1] : ' ', after = i + 1 < text.size ? text.text[i + 1] : ' ';
+        char c = text.text[i], before = i ? text.text[i - 1] : ' ',
+             after = i + 1 < text.size ? text.text[i + 1] : ' ';
         if (quote) {
             if (c == '\\')
                 i++;
@@ -166,48 +177,25 @@ static size_t expression_start(struct magic_text text)
 
 static void time_line(struct strbuf *out, const struct magic *magic, struct magic_text rest)
 {
-    static const char *const statements[] = {"import", "from", "del", "assert", "raise", "for", "while", "with", "if",
-                                             "try", "def", "class", "global", "pass", NULL};
+    static const char *const statements[] = {"import", "from",  "del",    "assert", "raise",
+                                             "for",    "while", "with",   "if",     "try",
+                                             "def",    "class", "global", "pass",   NULL};
     (void)magic;
     if (!rest.size || begins_with_word(rest, statements) || memchr(rest.text, ';', rest.size)) {
-        run_helper(out, "start = __import__('time').perf_counter()\nexec(code, space)\n" SHOW_TIME "start))\n",
+        run_helper(out,
+                   "start = __import__('time').perf_counter()\nexec(code, space)\n" SHOW_TIME
+                   "start))\n",
                    (struct magic_text){"", 0}, rest);
         return;
     }
     size_t start = expression_start(rest);
     strbuf_add(out, rest.text, start);
     strbuf_adds(out, start ? " " : "");
-    strbuf_adds(out, "(lambda start, value: (" SHOW_TIME "start)), value)[1])(__import__('time').perf_counter(), (");
+    strbuf_adds(out, "(lambda start, value: (" SHOW_TIME
+                     "start)), value)[1])(__import__('time').perf_counter(), (");
     strbuf_add(out, rest.text + start, rest.size - start);
     strbuf_adds(out, "))");
 }
-
-static const char timeit_code[] =
-    "import timeit\n"
-    "words = words.split(' ') if words else []\n"
-    "number, repeat, quiet = 0, 7, False\n"
-    "while words and words[0][:2] in ('-n', '-r', '-q', '-o', '-t', '-c', '-p'):\n"
-    "    word = words.pop(0)\n"
-    "    if word[:2] in ('-n', '-r', '-p'):\n"
-    "        value = int(word[2:] or words.pop(0))\n"
-    "        if word[:2] == '-n':\n"
-    "            number = value\n"
-    "        elif word[:2] == '-r':\n"
-    "            repeat = value\n"
-    "    quiet = quiet or word == '-q'\n"
-    "line = ' '.join(words)\n"
-    "timer = timeit.Timer(code or line, line if code and line else 'pass', globals=space)\n"
-    "number = number or timer.autorange()[0]\n"
-    "times = [t / number for t in timer.repeat(repeat, number)]\n"
-    "mean = sum(times) / repeat\n"
-    "spread = (sum((t - mean) ** 2 for t in times) / repeat) ** 0.5\n"
-    "def show(t):\n"
-    "    for unit, size in (('s', 1), ('ms', 1e-3), ('us', 1e-6)):\n"
-    "        if t >= size:\n"
-    "            return '%.3g %s' % (t / size, unit)\n"
-    "    return '%.3g ns' % (t * 1e9)\n"
-    "if not quiet:\n"
-    "    print('%s +- %s per loop (mean +- std. dev. of %d runs, %d loops each)' % (show(mean), show(spread), repeat, number))\n";
 
 static void timeit_line(struct strbuf *out, const struct magic *magic, struct magic_text rest)
 {
@@ -215,25 +203,15 @@ static void timeit_line(struct strbuf *out, const struct magic *magic, struct ma
     run_helper(out, timeit_code, rest, (struct magic_text){"", 0});
 }
 
-static void timeit_cell(struct strbuf *out, const struct magic *magic, struct magic_text rest, struct magic_text body)
+static void timeit_cell(struct strbuf *out, const struct magic *magic, struct magic_text rest,
+                        struct magic_text body)
 {
     (void)magic;
     run_helper(out, timeit_code, rest, body);
 }
 
-static const char capture_code[] =
-    "import contextlib, io, types\n"
-    "out, err = io.StringIO(), io.StringIO()\n"
-    "names = [word for word in words.split() if not word.startswith('--')]\n"
-    "try:\n"
-    "    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):\n"
-    "        exec(compile('\\n' + code, '<cell>', 'exec'), space)\n"
-    "finally:\n"
-    "    if names:\n"
-    "        space[names[0]] = types.SimpleNamespace(stdout=out.getvalue(), stderr=err.getvalue(), outputs=[],\n"
-    "            show=lambda text=out.getvalue(): print(text, end=''))\n";
-
-static void capture_cell(struct strbuf *out, const struct magic *magic, struct magic_text rest, struct magic_text body)
+static void capture_cell(struct strbuf *out, const struct magic *magic, struct magic_text rest,
+                         struct magic_text body)
 {
     (void)magic;
     run_helper(out, capture_code, rest, body);
@@ -251,16 +229,22 @@ static void shell_line(struct strbuf *out, const struct magic *magic, struct mag
     strbuf_adds(out, ", shell=True)");
 }
 
-static void python_module_line(struct strbuf *out, const struct magic *magic, struct magic_text rest)
+static void python_module_line(struct strbuf *out, const struct magic *magic,
+                               struct magic_text rest)
 {
-    strbuf_addf(out, "_exit_code = __import__('subprocess').call(__import__('shlex').quote(__import__('sys').executable)"
-                " + ' -m %s ' + ", magic->detail);
+    strbuf_addf(
+        out,
+        "_exit_code = "
+        "__import__('subprocess').call(__import__('shlex').quote(__import__('sys').executable)"
+        " + ' -m %s ' + ",
+        magic->detail);
     magic_add_command(out, rest);
     strbuf_adds(out, ", shell=True)");
 }
 
 /* A cell that is the input of another interpreter; a status other than 0 is an error. */
-static void script_cell(struct strbuf *out, const struct magic *magic, struct magic_text rest, struct magic_text body)
+static void script_cell(struct strbuf *out, const struct magic *magic, struct magic_text rest,
+                        struct magic_text body)
 {
     strbuf_adds(out, "_exit_code = __import__('subprocess').run(__import__('shlex').split(");
     if (magic->detail) {
@@ -273,11 +257,13 @@ static void script_cell(struct strbuf *out, const struct magic *magic, struct ma
     strbuf_adds(out, ".encode()).returncode");
 }
 
-static void python_cell(struct strbuf *out, const struct magic *magic, struct magic_text rest, struct magic_text body)
+static void python_cell(struct strbuf *out, const struct magic *magic, struct magic_text rest,
+                        struct magic_text body)
 {
     (void)magic;
     (void)rest;
-    strbuf_adds(out, "_exit_code = __import__('subprocess').run([__import__('sys').executable, '-'], check=True, input=");
+    strbuf_adds(out, "_exit_code = __import__('subprocess').run([__import__('sys').executable, "
+                     "'-'], check=True, input=");
     params_add_literal(out, body.text, body.size);
     strbuf_adds(out, ".encode()).returncode");
 }
@@ -285,7 +271,8 @@ static void python_cell(struct strbuf *out, const struct magic *magic, struct ma
 static void cd_line(struct strbuf *out, const struct magic *magic, struct magic_text rest)
 {
     (void)magic;
-    if (rest.size > 1 && (rest.text[0] == '"' || rest.text[0] == '\'') && rest.text[rest.size - 1] == rest.text[0])
+    if (rest.size > 1 && (rest.text[0] == '"' || rest.text[0] == '\'') &&
+        rest.text[rest.size - 1] == rest.text[0])
         rest = (struct magic_text){rest.text + 1, rest.size - 2};
     strbuf_adds(out, "__import__('os').chdir(__import__('os').path.expanduser(");
     magic_add_command(out, rest.size ? rest : (struct magic_text){"~", 1});
@@ -313,7 +300,8 @@ static void env_line(struct strbuf *out, const struct magic *magic, struct magic
     params_add_literal(out, rest.text, name);
     strbuf_adds(out, "]");
     size_t value = name;
-    while (value < rest.size && (isspace((unsigned char)rest.text[value]) || (value == name && rest.text[value] == '=')))
+    while (value < rest.size &&
+           (isspace((unsigned char)rest.text[value]) || (value == name && rest.text[value] == '=')))
         value++;
     if (name == rest.size)
         return;
@@ -326,16 +314,8 @@ static void env_line(struct strbuf *out, const struct magic *magic, struct magic
     strbuf_adds(out, "]))");
 }
 
-static const char writefile_code[] =
-    "import os\n"
-    "words = words.split()\n"
-    "mode = 'a' if words and words[0] in ('-a', '--append') else 'w'\n"
-    "name = os.path.expanduser(' '.join(words[mode == 'a':]).strip('\\'\"'))\n"
-    "print(('Appending to ' if mode == 'a' else 'Overwriting ' if os.path.exists(name) else 'Writing ') + name)\n"
-    "with open(name, mode, encoding='utf-8') as file:\n"
-    "    file.write(code)\n";
-
-static void writefile_cell(struct strbuf *out, const struct magic *magic, struct magic_text rest, struct magic_text body)
+static void writefile_cell(struct strbuf *out, const struct magic *magic, struct magic_text rest,
+                           struct magic_text body)
 {
     (void)magic;
     run_helper(out, writefile_code, rest, body);
@@ -349,7 +329,8 @@ static void load_ext_line(struct strbuf *out, const struct magic *magic, struct 
         strbuf_adds(out, "pass");
         return;
     }
-    strbuf_adds(out, "raise NotImplementedError('%load_ext: IPython extensions need IPython; the only one taken is autoreload, not ' + ");
+    strbuf_adds(out, "raise NotImplementedError('%load_ext: IPython extensions need IPython; the "
+                     "only one taken is autoreload, not ' + ");
     params_add_literal(out, rest.text, rest.size);
     strbuf_addc(out, ')');
 }

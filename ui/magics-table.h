@@ -14,16 +14,23 @@ struct magic_text {
 
 struct magic {
     const char *name;
-    /* Append Python for "%name rest" (line) or for the cell below "%%name rest"; NULL: there is no such form. */
+    /*
+     * Append Python for "%name rest" (line) or for the cell below "%%name rest"; NULL: there is no
+     * such form.
+     */
     void (*line)(struct strbuf *out, const struct magic *magic, struct magic_text rest);
-    void (*cell)(struct strbuf *out, const struct magic *magic, struct magic_text rest, struct magic_text body);
+    void (*cell)(struct strbuf *out, const struct magic *magic, struct magic_text rest,
+                 struct magic_text body);
     const char *detail; /* the command of a shell-like magic */
 };
 
 /* NULL when there is none. */
 const struct magic *magic_find(const char *name, size_t size);
 
-/* An expression for a shell command in which {name} and $name stand for Python values, as in IPython. */
+/*
+ * An expression for a shell command in which {name} and $name stand for Python values, as in
+ * IPython.
+ */
 void magic_add_command(struct strbuf *out, struct magic_text command);
 
 #endif

@@ -43,11 +43,14 @@ static struct magic_text after(struct magic_text text, size_t length)
     return trim((struct magic_text){text.text + length, text.size - length});
 }
 
-static void refuse(struct strbuf *out, const char *cell_name, const char *sign, struct magic_text name)
+static void refuse(struct strbuf *out, const char *cell_name, const char *sign,
+                   struct magic_text name)
 {
     struct strbuf message = STRBUF_INIT;
-    strbuf_addf(&message, "%s: the magic %s%.*s is not supported here (it needs IPython); remove it or guard it", cell_name,
-                sign, (int)(name.size < 60 ? name.size : 60), name.text);
+    strbuf_addf(
+        &message,
+        "%s: the magic %s%.*s is not supported here (it needs IPython); remove it or guard it",
+        cell_name, sign, (int)(name.size < 60 ? name.size : 60), name.text);
     strbuf_adds(out, "raise NotImplementedError(");
     params_add_literal(out, message.data, message.size);
     strbuf_addc(out, ')');
@@ -82,15 +85,17 @@ static void shell(struct translation *t, struct magic_text text)
 static size_t assigned_sign(struct magic_text line)
 {
     size_t at = 0;
-    while (at < line.size && (isalnum((unsigned char)line.text[at]) || (line.text[at] && strchr("_.,[]'\" ", line.text[at]))))
+    while (at < line.size && (isalnum((unsigned char)line.text[at]) ||
+                              (line.text[at] && strchr("_.,[]'\" ", line.text[at]))))
         at++;
     if (!at || at >= line.size || line.text[at] != '=')
         return 0;
     at++;
     while (at < line.size && line.text[at] == ' ')
         at++;
-    bool sign = at + 1 < line.size && ((line.text[at] == '!' && line.text[at + 1] != '=') ||
-                                       (line.text[at] == '%' && isalpha((unsigned char)line.text[at + 1])));
+    bool sign =
+        at + 1 < line.size && ((line.text[at] == '!' && line.text[at + 1] != '=') ||
+                               (line.text[at] == '%' && isalpha((unsigned char)line.text[at + 1])));
     return sign ? at : 0;
 }
 
@@ -106,8 +111,9 @@ static void assignment(struct translation *t, struct magic_text line, size_t sig
     }
     size_t length = word_length(rest);
     struct magic_text name = {rest.text, length}, words = after(rest, length);
-    bool value = (length == 3 && (memcmp(name.text, "pwd", 3) == 0 || memcmp(name.text, "env", 3) == 0)) ||
-                 (length == 4 && memcmp(name.text, "time", 4) == 0);
+    bool value =
+        (length == 3 && (memcmp(name.text, "pwd", 3) == 0 || memcmp(name.text, "env", 3) == 0)) ||
+        (length == 4 && memcmp(name.text, "time", 4) == 0);
     const struct magic *magic = value ? magic_find(name.text, length) : NULL;
     if (magic) {
         magic->line(&t->out, magic, words);
@@ -123,30 +129,48 @@ static bool is_help(struct magic_text line)
     if (!line.size || (line.text[0] != '?' && line.text[line.size - 1] != '?'))
         return false;
     for (size_t i = 0; i < line.size; i++) {
-        if (!isalnum((unsigned char)line.text[i]) && (!line.text[i] || !strchr("_.?%*", line.text[i])))
+        if (!isalnum((unsigned char)line.text[i]) &&
+            (!line.text[i] || !strchr("_.?%*", line.text[i])))
             return false;
     }
     return line.size > 1;
 }
 
-/* One logical line without its end, which begins a statement. False: it is plain Python. */
-static bool translate_line(struct translation *t, struct magic_text line)
+static size_t indent_of(struct magic_text line)
 {
     size_t indent = 0;
     while (indent < line.size && (line.text[indent] == ' ' || line.text[indent] == '\t'))
         indent++;
+    return indent;
+}
+
+static bool is_magic(struct magic_text code)
+{
+    return code.size > 1 && code.text[0] == '%' &&
+           (isalpha((unsigned char)code.text[1]) || code.text[1] == '%');
+}
+
+bool magics_is_line(const char *line, size_t size)
+{
+    struct magic_text text = {line, size}, code = after(text, indent_of(text));
+    return is_magic(code) || (code.size && code.text[0] == '!') || assigned_sign(code) ||
+           is_help(code);
+}
+
+/* One logical line without its end, which begins a statement. False: it is plain Python. */
+static bool translate_line(struct translation *t, struct magic_text line)
+{
+    if (!magics_is_line(line.text, line.size))
+        return false;
+    size_t indent = indent_of(line);
     struct magic_text code = {line.text + indent, line.size - indent};
     size_t sign = assigned_sign(code);
-    bool magic = code.size > 1 && code.text[0] == '%' && (isalpha((unsigned char)code.text[1]) || code.text[1] == '%');
-    bool bang = code.size && code.text[0] == '!';
-    if (!sign && !magic && !bang && !is_help(trim(code)))
-        return false;
     strbuf_add(&t->out, line.text, indent);
     if (sign)
         assignment(t, trim(code), sign);
-    else if (magic)
+    else if (is_magic(code))
         line_magic(t, trim((struct magic_text){code.text + 1, code.size - 1}));
-    else if (bang)
+    else if (code.text[0] == '!')
         shell(t, (struct magic_text){code.text + 1, code.size - 1});
     else
         strbuf_adds(&t->out, "pass");
@@ -154,13 +178,18 @@ static bool translate_line(struct translation *t, struct magic_text line)
     return true;
 }
 
-/* Join the lines of a magic that ends in a backslash; *ret_lines is how many there are behind the first. */
-static size_t take_continued(const char *text, size_t size, struct strbuf *joined, size_t *ret_lines)
+/*
+ * Join the lines of a magic that ends in a backslash; *ret_lines is how many there are behind the
+ * first.
+ */
+static size_t take_continued(const char *text, size_t size, struct strbuf *joined,
+                             size_t *ret_lines)
 {
     size_t at = 0;
     *ret_lines = 0;
     for (;;) {
-        size_t length = pylex_line_length(text + at, size - at), trimmed = pylex_trimmed(text + at, length);
+        size_t length = pylex_line_length(text + at, size - at),
+               trimmed = pylex_trimmed(text + at, length);
         bool more = trimmed && text[at + trimmed - 1] == '\\' && at + length < size;
         strbuf_add(joined, text + at, more ? trimmed - 1 : trimmed);
         at += length;
@@ -198,7 +227,8 @@ static bool find_cell_magic(const char *text, size_t size, size_t *ret_at)
     for (size_t at = 0; at < size;) {
         size_t length = pylex_line_length(text + at, size - at);
         struct magic_text line = trim((struct magic_text){text + at, length});
-        if (line.size > 2 && line.text[0] == '%' && line.text[1] == '%' && isalpha((unsigned char)line.text[2])) {
+        if (line.size > 2 && line.text[0] == '%' && line.text[1] == '%' &&
+            isalpha((unsigned char)line.text[2])) {
             *ret_at = at;
             return true;
         }
@@ -209,10 +239,12 @@ static bool find_cell_magic(const char *text, size_t size, size_t *ret_at)
     return false;
 }
 
-static void cell_magic(struct translation *t, const char *text, size_t size, struct magics_result *result)
+static void cell_magic(struct translation *t, const char *text, size_t size,
+                       struct magics_result *result)
 {
     size_t length = pylex_line_length(text, size);
-    struct magic_text line = trim((struct magic_text){text, length}), body = {text + length, size - length};
+    struct magic_text line = trim((struct magic_text){text, length}),
+                      body = {text + length, size - length};
     struct magic_text words = {line.text + 2, line.size - 2};
     struct magic_text name = {words.text, word_length(words)}, rest = after(words, name.size);
     const struct magic *magic = magic_find(name.text, name.size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * hermes-repl: options from command line, environment and file, then the front end that was asked for.
+ * hermes-repl: options from command line, environment and file, then the front end that was asked
+ * for.
  */
 #include "config.h"
 
@@ -16,8 +17,11 @@
 
 #include "batch.h"
 #include "cli.h"
+#include "mcp.h"
 #include "signals.h"
 #include "source-text.h"
+#include "tool-calls.h"
+#include "tool-list.h"
 #include "xalloc.h"
 
 extern char **environ;
@@ -51,14 +55,18 @@ static void hold_standard_descriptors(void)
 /* Take the text away. False when standard output could not be written. */
 static bool print(struct strbuf *text)
 {
-    bool good = fwrite(strbuf_text(text), 1, text->size, stdout) == text->size && fflush(stdout) == 0;
+    bool good =
+        fwrite(strbuf_text(text), 1, text->size, stdout) == text->size && fflush(stdout) == 0;
     strbuf_free(text);
     if (!good)
         fprintf(stderr, "hermes-repl: cannot write to standard output: %s\n", strerror(errno));
     return good;
 }
 
-/* ---- configuration -------------------------------------------------------------------------------- */
+/*
+ * ---- configuration
+ * --------------------------------------------------------------------------------
+ */
 
 static bool load_config(struct program *program)
 {
@@ -67,12 +75,16 @@ static bool load_config(struct program *program)
         given = getenv("HERMES_REPL_CONFIG");
     bool explicit = given && given[0];
     program->config_path = explicit ? xstrdup(given) : settings_default_path();
+    if (program->config_path)
+        program->settings.tools.path = xstrdup(program->config_path);
     if (program->config_path && (explicit || access(program->config_path, F_OK) == 0)) {
-        program->config_read = settings_load_file(&program->settings, program->config_path, &program->error);
+        program->config_read =
+            settings_load_file(&program->settings, program->config_path, &program->error);
         if (!program->config_read && explicit)
             return false;
         if (!program->config_read)
-            strbuf_addf(&program->settings.warnings, "%s; the file is ignored\n", strbuf_text(&program->error));
+            strbuf_addf(&program->settings.warnings, "%s; the file is ignored\n",
+                        strbuf_text(&program->error));
     }
     settings_load_environment(&program->settings, environ);
     return true;
@@ -88,13 +100,17 @@ static void show_warnings(struct program *program)
     }
 }
 
-/* ---- information ---------------------------------------------------------------------------------- */
+/*
+ * ---- information
+ * ----------------------------------------------------------------------------------
+ */
 
 static void add_names(struct strbuf *out, const cJSON *lists, const char *member)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(lists, member), *name;
     strbuf_addf(out, "%s (%d)\n", member, cJSON_GetArraySize(list));
-    cJSON_ArrayForEach(name, list) {
+    cJSON_ArrayForEach(name, list)
+    {
         if (cJSON_IsString(name))
             strbuf_addf(out, "  %s\n", name->valuestring);
     }
@@ -127,8 +143,53 @@ static int check_config(struct program *program)
         strbuf_addf(&out, "no configuration file%s%s\n", program->config_path ? " at " : "",
                     program->config_path ? program->config_path : "");
     else
-        strbuf_addf(&out, "%s: %s\n", program->config_path, program->settings.warnings.size ? "has problems" : "ok");
+        strbuf_addf(&out, "%s: %s\n", program->config_path,
+                    program->settings.warnings.size ? "has problems" : "ok");
     return print(&out) && !program->settings.warnings.size ? 0 : BATCH_STATUS_USAGE;
+}
+
+/*
+ * A tool schema and a server are for agents: what was not configured is as in the library, not as
+ * for a person at a terminal.
+ */
+static void set_agent_defaults(struct program *program)
+{
+    for (size_t i = 0; cli_engine_defaults[i][0]; i++) {
+        const char *name = cli_engine_defaults[i][0];
+        const struct hermes_option *option;
+        bool given = false;
+        for (size_t n = 0; n < program->settings.count; n++) {
+            const struct setting *setting = &program->settings.items[n];
+            if (setting->entry->engine && strcmp(setting->entry->key, name) == 0)
+                given = setting->source != SOURCE_DEFAULT;
+        }
+        for (size_t n = 0; !given && (option = hermes_option_at(n)); n++) {
+            if (strcmp(option->name, name) == 0)
+                hermes_set_option(program->engine, name, option->default_value, NULL);
+        }
+    }
+}
+
+static int print_schema(struct program *program)
+{
+    struct settings *settings = &program->settings;
+    const struct setting *list = settings_by_id(settings, CLI_TOOLS);
+    const char **tools = NULL; /* all that are built in */
+    struct strbuf out = STRBUF_INIT;
+    int status = BATCH_STATUS_START;
+    if (list->source != SOURCE_DEFAULT)
+        tools = tool_list_parse(&settings->tools, list->value, &program->error);
+    set_agent_defaults(program);
+    char *json = hermes_schema(program->engine, HERMES_MODE_DEFAULT, tools);
+    if (json) {
+        strbuf_addf(&out, "%s\n", json);
+        status = print(&out) ? 0 : 1;
+    } else {
+        usage_error("out of memory");
+    }
+    hermes_free(json);
+    free(tools);
+    return status;
 }
 
 /* -1: nothing of the kind was asked for. */
@@ -154,10 +215,15 @@ static int inform(struct program *program)
         cli_list_options(&out, settings);
         return print(&out) ? 0 : 1;
     }
+    if (settings_flag(settings, CLI_SCHEMA))
+        return print_schema(program);
     return settings_flag(settings, CLI_EXPLAIN_ENV) ? explain_env(program) : -1;
 }
 
-/* ---- batch ---------------------------------------------------------------------------------------- */
+/*
+ * ---- batch
+ * ----------------------------------------------------------------------------------------
+ */
 
 static const char *text_or_null(struct settings *settings, enum cli_id id)
 {
@@ -186,7 +252,8 @@ static bool set_input(struct program *program, struct batch_options *options)
     return true;
 }
 
-static bool set_format(struct settings *settings, struct batch_options *options, struct strbuf *error)
+static bool set_format(struct settings *settings, struct batch_options *options,
+                       struct strbuf *error)
 {
     bool json = settings_flag(settings, CLI_JSON), events = settings_flag(settings, CLI_EVENTS);
     if (json && events) {
@@ -195,7 +262,8 @@ static bool set_format(struct settings *settings, struct batch_options *options,
     }
     options->format = json ? BATCH_JSON : events ? BATCH_EVENTS : BATCH_HUMAN;
     const char *source = settings_text(settings, CLI_STDIN);
-    options->stdin_inherit = source[0] ? strcmp(source, "inherit") == 0 : options->format == BATCH_HUMAN;
+    options->stdin_inherit =
+        source[0] ? strcmp(source, "inherit") == 0 : options->format == BATCH_HUMAN;
     return true;
 }
 
@@ -206,7 +274,8 @@ static bool set_params(struct program *program, struct batch_options *options)
     bool good = true;
     if (path) {
         good = source_read_file(path, &text, &program->error);
-        if (good && !params_add_json(&options->params, strbuf_text(&text), text.size, &program->error)) {
+        if (good &&
+            !params_add_json(&options->params, strbuf_text(&text), text.size, &program->error)) {
             char *fault = strbuf_steal(&program->error);
             strbuf_setf(&program->error, "--params: %s: %s", path, fault);
             free(fault);
@@ -269,7 +338,18 @@ static int run_batch(struct program *program)
         .cell_timeout_ms = settings_ms(settings, CLI_CELL_TIMEOUT),
         .junit = text_or_null(settings, CLI_JUNIT),
     };
+    const char **tools =
+        tool_list_parse(&settings->tools, settings_text(settings, CLI_TOOLS), &program->error);
+    const struct tool_terms terms = {
+        .tools = tools,
+        .settings = &settings->tools,
+        .approve = settings_text(settings, CLI_APPROVE),
+        .env = options.scrub ? HERMES_ENV_SCRUB : HERMES_ENV_INHERIT,
+        .cwd = options.cwd,
+        .strict = options.strict,
+    };
     const char **saves = save_paths(&program->cli);
+    options.terms = &terms;
     options.saves = (const char *const *)saves;
     int status;
     if (set_input(program, &options) && set_format(settings, &options, &program->error) &&
@@ -280,10 +360,14 @@ static int run_batch(struct program *program)
     params_free(&options.params);
     cell_ranges_free(&options.cells);
     free(saves);
+    free(tools);
     return status;
 }
 
-/* ---- the program ---------------------------------------------------------------------------------- */
+/*
+ * ---- the program
+ * ----------------------------------------------------------------------------------
+ */
 
 static int run(struct program *program, int argc, char **argv)
 {
@@ -295,9 +379,14 @@ static int run(struct program *program, int argc, char **argv)
     int status = inform(program);
     if (status >= 0)
         return status;
+    if (settings_flag(settings, CLI_MCP)) {
+        set_agent_defaults(program);
+        bool good = mcp_start(settings, &program->cli, &status, &program->error);
+        return good ? status : usage_error(strbuf_text(&program->error));
+    }
     if (settings_flag(settings, CLI_BATCH) || cli_value(&program->cli, CLI_CODE))
         return run_batch(program);
-    return usage_error("nothing to do: give --batch FILE or -c CODE (see --help)");
+    return usage_error("nothing to do: give --batch FILE, -c CODE or --mcp (see --help)");
 }
 
 int main(int argc, char **argv)
@@ -306,7 +395,8 @@ int main(int argc, char **argv)
     struct hermes_error error = {0, 0, ""};
     hold_standard_descriptors();
     if (hermes_engine_new(&program.engine, &error) != HERMES_OK) {
-        fprintf(stderr, "hermes-repl: %s\n", error.text[0] ? error.text : "the engine could not start");
+        fprintf(stderr, "hermes-repl: %s\n",
+                error.text[0] ? error.text : "the engine could not start");
         return BATCH_STATUS_START;
     }
     settings_init(&program.settings, program.engine);

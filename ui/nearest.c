@@ -35,7 +35,8 @@ static size_t distance_between(const char *a, const char *b)
         for (size_t j = 1; j <= b_size; j++) {
             size_t changed = fold(a[i - 1]) != fold(b[j - 1]);
             row[j] = smallest(last[j] + 1, row[j - 1] + 1, last[j - 1] + changed);
-            if (i > 1 && j > 1 && fold(a[i - 1]) == fold(b[j - 2]) && fold(a[i - 2]) == fold(b[j - 1]))
+            if (i > 1 && j > 1 && fold(a[i - 1]) == fold(b[j - 2]) &&
+                fold(a[i - 2]) == fold(b[j - 1]))
                 row[j] = smallest(row[j], before[j - 2] + 1, LENGTH_MAX);
         }
         size_t *spare = before;

@@ -101,7 +101,9 @@ static void add_output(struct strbuf *out, const struct output *output, uint64_t
         strbuf_addc(out, '}');
         break;
     case OUTPUT_RESULT:
-        strbuf_addf(out, "{\"output_type\": \"execute_result\", \"execution_count\": %" PRIu64 ", \"metadata\": {}, \"data\": ",
+        strbuf_addf(out,
+                    "{\"output_type\": \"execute_result\", \"execution_count\": %" PRIu64
+                    ", \"metadata\": {}, \"data\": ",
                     execution_count);
         strbuf_add(out, text, output->text.size);
         strbuf_addc(out, '}');
@@ -123,19 +125,21 @@ static void add_outputs(struct strbuf *out, const struct cell_record *record)
     }
     if (outputs->dropped) {
         char note[120];
-        int length = snprintf(note, sizeof(note), "[hermes-repl: %zu more bytes of output were not saved]\n",
-                              outputs->dropped);
+        int length =
+            snprintf(note, sizeof(note), "[hermes-repl: %zu more bytes of output were not saved]\n",
+                     outputs->dropped);
         strbuf_adds(out, first ? "\n    " : ",\n    ");
         add_stream(out, "stderr", note, (size_t)length);
     }
     strbuf_addc(out, ']');
 }
 
-static void add_code_members(struct strbuf *out, const struct document_cell *cell, const struct cell_record *record)
+static void add_code_members(struct strbuf *out, const struct document_cell *cell,
+                             const struct cell_record *record)
 {
     if (record->fate == FATE_UNTOUCHED) {
-        strbuf_addf(out, ",\n   \"execution_count\": %s,\n   \"outputs\": %s", cell->count ? cell->count : "null",
-                    cell->outputs ? cell->outputs : "[]");
+        strbuf_addf(out, ",\n   \"execution_count\": %s,\n   \"outputs\": %s",
+                    cell->count ? cell->count : "null", cell->outputs ? cell->outputs : "[]");
         return;
     }
     strbuf_adds(out, ",\n   \"execution_count\": ");
@@ -170,7 +174,8 @@ static void add_metadata(struct strbuf *out, const struct document_cell *cell)
     strbuf_addc(out, '}');
 }
 
-static void add_source(struct strbuf *out, const struct document *document, const struct document_cell *cell)
+static void add_source(struct strbuf *out, const struct document *document,
+                       const struct document_cell *cell)
 {
     struct strbuf text = STRBUF_INIT;
     if (cell->kind != CELL_CODE)
@@ -186,9 +191,11 @@ static void add_source(struct strbuf *out, const struct document *document, cons
     strbuf_free(&text);
 }
 
-void notebook_write(struct strbuf *out, const struct document *document, const struct cell_record *records)
+void notebook_write(struct strbuf *out, const struct document *document,
+                    const struct cell_record *records)
 {
-    static const char *const kinds[] = {[CELL_CODE] = "code", [CELL_MARKDOWN] = "markdown", [CELL_RAW] = "raw"};
+    static const char *const kinds[] = {
+        [CELL_CODE] = "code", [CELL_MARKDOWN] = "markdown", [CELL_RAW] = "raw"};
     bool *keeps = xcalloc(document->count, sizeof(*keeps)), first = true;
     uint64_t seed = 0;
     if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
@@ -199,7 +206,8 @@ void notebook_write(struct strbuf *out, const struct document *document, const s
         const struct document_cell *cell = &document->cells[i];
         if (document->format == DOCUMENT_SCRIPT && document_cell_is_blank(cell))
             continue;
-        strbuf_addf(out, "%s\n  {\n   \"cell_type\": \"%s\",\n   \"id\": ", first ? "" : ",", kinds[cell->kind]);
+        strbuf_addf(out, "%s\n  {\n   \"cell_type\": \"%s\",\n   \"id\": ", first ? "" : ",",
+                    kinds[cell->kind]);
         if (keeps[i])
             json_add_text(out, cell->id);
         else
@@ -213,9 +221,11 @@ void notebook_write(struct strbuf *out, const struct document *document, const s
         strbuf_adds(out, "\n  }");
         first = false;
     }
-    strbuf_addf(out, "\n ],\n \"metadata\": %s,\n", document->metadata ? document->metadata :
-                "{\"kernelspec\": {\"display_name\": \"Python 3\", \"language\": \"python\", \"name\": \"python3\"}, "
-                "\"language_info\": {\"name\": \"python\"}}");
+    strbuf_addf(out, "\n ],\n \"metadata\": %s,\n",
+                document->metadata ? document->metadata
+                                   : "{\"kernelspec\": {\"display_name\": \"Python 3\", "
+                                     "\"language\": \"python\", \"name\": \"python3\"}, "
+                                     "\"language_info\": {\"name\": \"python\"}}");
     if (document->more)
         strbuf_addf(out, " %s,\n", document->more);
     strbuf_adds(out, " \"nbformat\": 4,\n \"nbformat_minor\": 5\n}\n");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Writes a document with the outputs of its run: as a notebook (nbformat 4.5), a percent script or Markdown.
+ * Writes a document with the outputs of its run: as a notebook (nbformat 4.5), a percent script or
+ * Markdown.
  */
 #ifndef UI_NOTEBOOK_WRITE_H
 #define UI_NOTEBOOK_WRITE_H
@@ -25,11 +26,14 @@ struct cell_record {
     struct outputs outputs;
 };
 
-void notebook_write(struct strbuf *out, const struct document *document, const struct cell_record *records);
+void notebook_write(struct strbuf *out, const struct document *document,
+                    const struct cell_record *records);
 void script_write(struct strbuf *out, const struct document *document);
-void markdown_write(struct strbuf *out, const struct document *document, const struct cell_record *records);
+void markdown_write(struct strbuf *out, const struct document *document,
+                    const struct cell_record *records);
 
 /* Text of a Markdown cell: a script keeps it in comments or in a string. */
-void document_prose(const struct document *document, const struct document_cell *cell, struct strbuf *out);
+void document_prose(const struct document *document, const struct document_cell *cell,
+                    struct strbuf *out);
 
 #endif

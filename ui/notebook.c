@@ -51,7 +51,8 @@ static void read_metadata(struct document_cell *cell)
 {
     cJSON *metadata = cJSON_Parse(cell->metadata);
     const cJSON *tag;
-    cJSON_ArrayForEach(tag, cJSON_GetObjectItemCaseSensitive(metadata, "tags")) {
+    cJSON_ArrayForEach(tag, cJSON_GetObjectItemCaseSensitive(metadata, "tags"))
+    {
         if (cJSON_IsString(tag))
             document_cell_add_tag(cell, tag->valuestring);
     }
@@ -85,7 +86,8 @@ static void keep_id(struct document_cell *cell, struct json_span value)
 }
 
 /* One member of a cell; NULL, or what is wrong with it. */
-static const char *read_member(struct document_cell *cell, struct json_span key, struct json_span value, bool *ret_typed)
+static const char *read_member(struct document_cell *cell, struct json_span key,
+                               struct json_span value, bool *ret_typed)
 {
     struct strbuf source = STRBUF_INIT;
     if (json_is_text(key, "cell_type")) {
@@ -152,7 +154,8 @@ static char *foreign_language(const char *metadata_text)
         const cJSON *name = cJSON_GetObjectItemCaseSensitive(part, places[i][1]);
         if (!cJSON_IsString(name) || !name->valuestring[0])
             continue;
-        if (strncasecmp(name->valuestring, "python", 6) != 0 && strncasecmp(name->valuestring, "ipython", 7) != 0)
+        if (strncasecmp(name->valuestring, "python", 6) != 0 &&
+            strncasecmp(name->valuestring, "ipython", 7) != 0)
             language = xstrdup(name->valuestring);
         break;
     }
@@ -169,7 +172,9 @@ static bool check_version(struct json_span top, struct strbuf *error)
     }
     if (version.size == 1 && version.start[0] == '4')
         return true;
-    strbuf_setf(error, "notebook format %.*s is not supported, only 4; `jupyter nbconvert --to notebook` converts it",
+    strbuf_setf(error,
+                "notebook format %.*s is not supported, only 4; `jupyter nbconvert --to notebook` "
+                "converts it",
                 (int)(version.size < 20 ? version.size : 20), version.start);
     return false;
 }

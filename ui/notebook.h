@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Reads Jupyter notebooks (nbformat 4). What the batch driver does not touch is kept as the text it was: metadata,
- * attachments, members that this program does not know, cells that are not run.
+ * Reads Jupyter notebooks (nbformat 4). What the batch driver does not touch is kept as the text
+ * it was: metadata, attachments, members that this program does not know, cells that are not run.
  */
 #ifndef UI_NOTEBOOK_H
 #define UI_NOTEBOOK_H

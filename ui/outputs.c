@@ -11,7 +11,8 @@
 
 static struct output *add(struct outputs *outputs, enum output_kind kind)
 {
-    outputs->items = xgrow(outputs->items, outputs->count, &outputs->capacity, sizeof(*outputs->items));
+    outputs->items =
+        xgrow(outputs->items, outputs->count, &outputs->capacity, sizeof(*outputs->items));
     struct output *output = &outputs->items[outputs->count++];
     *output = (struct output){.kind = kind};
     return output;
@@ -19,7 +20,8 @@ static struct output *add(struct outputs *outputs, enum output_kind kind)
 
 void outputs_add_stream(struct outputs *outputs, int stream, const char *data, size_t size)
 {
-    size_t room = outputs->bytes < OUTPUTS_LIMIT && !outputs->dropped ? OUTPUTS_LIMIT - outputs->bytes : 0;
+    size_t room =
+        outputs->bytes < OUTPUTS_LIMIT && !outputs->dropped ? OUTPUTS_LIMIT - outputs->bytes : 0;
     size_t kept = size < room ? size : room;
     outputs->dropped += size - kept;
     outputs->bytes += kept;

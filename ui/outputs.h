@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a cell showed, kept for --save: text of the streams in order, display data, the error. Bounded: beyond 10 MB a
- * cell the rest is counted, not kept.
+ * What a cell showed, kept for --save: text of the streams in order, display data, the error.
+ * Bounded: beyond 10 MB a cell the rest is counted, not kept.
  */
 #ifndef UI_OUTPUTS_H
 #define UI_OUTPUTS_H
@@ -18,8 +18,9 @@ enum output_kind { OUTPUT_STREAM, OUTPUT_DISPLAY, OUTPUT_RESULT, OUTPUT_ERROR };
 
 struct output {
     enum output_kind kind;
-    int stream;         /* STREAM: 1 or 2 */
-    struct strbuf text; /* STREAM: bytes; DISPLAY, RESULT: a MIME bundle as JSON; ERROR: the traceback */
+    int stream; /* STREAM: 1 or 2 */
+    struct strbuf
+        text; /* STREAM: bytes; DISPLAY, RESULT: a MIME bundle as JSON; ERROR: the traceback */
 };
 
 struct outputs {
@@ -34,7 +35,9 @@ void outputs_add_display(struct outputs *outputs, bool is_result, const char *js
 void outputs_set_error(struct outputs *outputs, const char *text, size_t size);
 void outputs_free(struct outputs *outputs);
 
-/* The name and the message in the last line of a traceback: "ValueError: no" is ValueError and no. */
+/*
+ * The name and the message in the last line of a traceback: "ValueError: no" is ValueError and no.
+ */
 struct error_name {
     const char *name;
     size_t name_size;

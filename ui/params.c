@@ -13,9 +13,10 @@
 
 static bool is_keyword(const char *name, size_t size)
 {
-    static const char words[] = " False None True and as assert async await break class continue def del elif else except"
-                                " finally for from global if import in is lambda nonlocal not or pass raise return try"
-                                " while with yield ";
+    static const char words[] =
+        " False None True and as assert async await break class continue def del elif else except"
+        " finally for from global if import in is lambda nonlocal not or pass raise return try"
+        " while with yield ";
     const char *at = words;
     while ((at = memmem(at, strlen(at), name, size))) {
         if (at[-1] == ' ' && at[size] == ' ')
@@ -69,7 +70,8 @@ static size_t take_digits(const char *text, size_t size, struct strbuf *digits)
     while (at < size) {
         if (isdigit((unsigned char)text[at]))
             strbuf_addc(digits, text[at]);
-        else if (text[at] != '_' || !at || text[at - 1] == '_' || at + 1 >= size || !isdigit((unsigned char)text[at + 1]))
+        else if (text[at] != '_' || !at || text[at - 1] == '_' || at + 1 >= size ||
+                 !isdigit((unsigned char)text[at + 1]))
             break;
         at++;
     }
@@ -85,7 +87,8 @@ static bool read_integer(const char *text, size_t size, struct strbuf *value)
         const char *first = digits.data;
         while (first[0] == '0' && first[1])
             first++;
-        strbuf_addf(value, "%s%s", sign && text[0] == '-' && strcmp(first, "0") != 0 ? "-" : "", first);
+        strbuf_addf(value, "%s%s", sign && text[0] == '-' && strcmp(first, "0") != 0 ? "-" : "",
+                    first);
     }
     strbuf_free(&digits);
     return good;
@@ -97,7 +100,8 @@ static bool read_special(const char *text, size_t size, struct strbuf *value)
     static const char *const words[] = {"inf", "infinity", "nan"};
     size_t sign = size && (text[0] == '-' || text[0] == '+');
     for (size_t i = 0; i < 3; i++) {
-        if (strlen(words[i]) == size - sign && strncasecmp(text + sign, words[i], size - sign) == 0) {
+        if (strlen(words[i]) == size - sign &&
+            strncasecmp(text + sign, words[i], size - sign) == 0) {
             strbuf_addf(value, "float('%s%s')", text[0] == '-' ? "-" : "", i == 2 ? "nan" : "inf");
             return true;
         }
@@ -146,7 +150,8 @@ static char *value_of_text(const char *text)
         end--;
     if (strcmp(text, "True") == 0 || strcmp(text, "False") == 0 || strcmp(text, "None") == 0)
         strbuf_adds(&value, text);
-    else if (!read_integer(text + start, end - start, &value) && !read_special(text + start, end - start, &value) &&
+    else if (!read_integer(text + start, end - start, &value) &&
+             !read_special(text + start, end - start, &value) &&
              !read_number(text + start, end - start, &value))
         params_add_literal(&value, text, size);
     return strbuf_steal(&value);
@@ -184,7 +189,8 @@ static void value_of_json(struct json_span json, struct strbuf *value)
         break;
     case JSON_NUMBER:
         if (memchr("NI", json.start[json.start[0] == '-'], 2))
-            strbuf_addf(value, "float('%s%s')", json.start[0] == '-' ? "-" : "", json.start[0] == 'N' ? "nan" : "inf");
+            strbuf_addf(value, "float('%s%s')", json.start[0] == '-' ? "-" : "",
+                        json.start[0] == 'N' ? "nan" : "inf");
         else
             strbuf_add(value, json.start, json.size);
         break;
@@ -201,10 +207,12 @@ static void value_of_json(struct json_span json, struct strbuf *value)
 }
 
 /* Takes value over. */
-static bool add(struct params *params, const char *name, size_t name_size, char *value, struct strbuf *error)
+static bool add(struct params *params, const char *name, size_t name_size, char *value,
+                struct strbuf *error)
 {
     if (!is_name(name, name_size)) {
-        strbuf_setf(error, "'%.*s' is not a Python name", (int)(name_size < 80 ? name_size : 80), name);
+        strbuf_setf(error, "'%.*s' is not a Python name", (int)(name_size < 80 ? name_size : 80),
+                    name);
         free(value);
         return false;
     }
@@ -283,7 +291,8 @@ static char *source_of(const struct params *params, size_t *ret_size)
 static bool find_tagged(const struct document *document, const char *tag, size_t *ret_index)
 {
     for (size_t i = 0; i < document->count; i++) {
-        if (document->cells[i].kind == CELL_CODE && document_cell_has_tag(&document->cells[i], tag)) {
+        if (document->cells[i].kind == CELL_CODE &&
+            document_cell_has_tag(&document->cells[i], tag)) {
             *ret_index = i;
             return true;
         }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Parameters of a run, with papermill's meaning: values of -p are True, False, None, an integer, a number or else a
- * string; a file holds a JSON object with values of any kind. They become the assignments of a cell that runs after the
- * cell tagged "parameters", in place of one tagged "injected-parameters", or else before the first cell.
+ * Parameters of a run, with papermill's meaning: values of -p are True, False, None, an integer, a
+ * number or else a string; a file holds a JSON object with values of any kind. They become the
+ * assignments of a cell that runs after the cell tagged "parameters", in place of one tagged
+ * "injected-parameters", or else before the first cell.
  */
 #ifndef UI_PARAMS_H
 #define UI_PARAMS_H
@@ -17,11 +18,13 @@ struct params {
     struct param {
         char *name;
         char *value; /* a Python expression */
-    } *items;
+    } * items;
     size_t count, capacity;
 };
 
-/* "NAME=VALUE". A later value of a name replaces the earlier one. On failure error gets one line. */
+/*
+ * "NAME=VALUE". A later value of a name replaces the earlier one. On failure error gets one line.
+ */
 bool params_add_text(struct params *params, const char *text, struct strbuf *error);
 /* The members of a JSON object. */
 bool params_add_json(struct params *params, const char *text, size_t size, struct strbuf *error);

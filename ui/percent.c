@@ -38,7 +38,10 @@ static bool kind_of(const char *text, size_t size, enum cell_kind *ret_kind, siz
     static const struct {
         const char *word;
         enum cell_kind kind;
-    } kinds[] = {{"[markdown]", CELL_MARKDOWN}, {"[md]", CELL_MARKDOWN}, {"[raw]", CELL_RAW}, {"[code]", CELL_CODE}};
+    } kinds[] = {{"[markdown]", CELL_MARKDOWN},
+                 {"[md]", CELL_MARKDOWN},
+                 {"[raw]", CELL_RAW},
+                 {"[code]", CELL_CODE}};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         size_t length = strlen(kinds[i].word);
         if (size >= length && strncasecmp(text, kinds[i].word, length) == 0) {
@@ -83,7 +86,8 @@ static void read_metadata_object(struct document_cell *cell, const char *text, s
     struct json_span object, tags;
     while (size && text[size - 1] != '}')
         size--;
-    if (json_check(text, size, &object, &error) && json_get(object, "tags", &tags) && json_kind_of(tags) == JSON_ARRAY)
+    if (json_check(text, size, &object, &error) && json_get(object, "tags", &tags) &&
+        json_kind_of(tags) == JSON_ARRAY)
         add_tags(cell, tags);
     strbuf_free(&error);
 }
@@ -92,9 +96,11 @@ static void read_metadata_object(struct document_cell *cell, const char *text, s
 static size_t key_length(const char *text, size_t size)
 {
     size_t at = 0;
-    while (at < size && (isalnum((unsigned char)text[at]) || text[at] == '_' || text[at] == '-' || text[at] == '.'))
+    while (at < size && (isalnum((unsigned char)text[at]) || text[at] == '_' || text[at] == '-' ||
+                         text[at] == '.'))
         at++;
-    return at && at < size && text[at] == '=' && !(at + 1 < size && text[at + 1] == '=') ? at + 1 : 0;
+    return at && at < size && text[at] == '=' && !(at + 1 < size && text[at + 1] == '=') ? at + 1
+                                                                                         : 0;
 }
 
 static void set_title(struct document_cell *cell, const char *text, size_t size)
@@ -110,7 +116,8 @@ static void set_title(struct document_cell *cell, const char *text, size_t size)
 }
 
 /*
- * Title, kind and metadata, which come in this order; the title may follow the kind too. Only what begins a word counts.
+ * Title, kind and metadata, which come in this order; the title may follow the kind too. Only what
+ * begins a word counts.
  */
 static void read_options(struct document_cell *cell, const char *text, size_t size)
 {
@@ -141,7 +148,8 @@ static void read_options(struct document_cell *cell, const char *text, size_t si
     set_title(cell, text + title, size - title);
 }
 
-static struct document_cell *start_cell(struct document *document, const char *line, size_t size, size_t rest)
+static struct document_cell *start_cell(struct document *document, const char *line, size_t size,
+                                        size_t rest)
 {
     struct document_cell *cell = document_add(document);
     cell->marker = xmemdup0(line, size);
@@ -149,7 +157,8 @@ static struct document_cell *start_cell(struct document *document, const char *l
     return cell;
 }
 
-static void finish_cell(struct document_cell *cell, const char *text, size_t size, unsigned first_line)
+static void finish_cell(struct document_cell *cell, const char *text, size_t size,
+                        unsigned first_line)
 {
     cell->source = xmemdup0(text, size);
     cell->size = size;

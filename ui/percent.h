@@ -2,10 +2,11 @@
 /*
  * Splits a Python script into cells at its "# %%" markers.
  *
- * A marker is a comment at column 0, outside strings: "#", blanks or none, "%%" (more % signs make a sub-cell, which is a
- * cell too), then the end of the line, a blank or "[". "#%%time" is therefore no marker but a comment (jupytext writes
- * commented magics so). Behind it may stand a title, the kind ([markdown], [md], [raw], [code]) and metadata: key=value,
- * of which tags=["a", "b"] is read, or a JSON object with "tags". A script without markers is one cell.
+ * A marker is a comment at column 0, outside strings: "#", blanks or none, "%%" (more % signs make
+ * a sub-cell, which is a cell too), then the end of the line, a blank or "[". "#%%time" is
+ * therefore no marker but a comment (jupytext writes commented magics so). Behind it may stand a
+ * title, the kind ([markdown], [md], [raw], [code]) and metadata: key=value, of which tags=["a",
+ * "b"] is read, or a JSON object with "tags". A script without markers is one cell.
  */
 #ifndef UI_PERCENT_H
 #define UI_PERCENT_H
@@ -15,7 +16,10 @@
 
 #include "document.h"
 
-/* Cells of text (UTF-8), added to an empty document. Text before the first marker is a cell without marker. */
+/*
+ * Cells of text (UTF-8), added to an empty document. Text before the first marker is a cell
+ * without marker.
+ */
 void percent_read(const char *text, size_t size, struct document *document);
 
 /* Whether the line, without its line end, is a marker; *ret_rest is where its title begins. */

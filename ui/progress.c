@@ -31,7 +31,8 @@ static void put(const char *data, size_t size)
 void progress_init(struct progress *progress, bool wanted)
 {
     const char *term = wanted ? getenv("TERM") : NULL;
-    *progress = (struct progress){.on = wanted && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0, .clean = true};
+    *progress = (struct progress){
+        .on = wanted && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0, .clean = true};
 }
 
 /* At most room columns of text, its control characters left out. */
@@ -52,7 +53,8 @@ static void add_fitting(struct strbuf *out, const char *text, size_t size, size_
     }
 }
 
-void progress_begin(struct progress *progress, size_t number, size_t total, const char *title, size_t title_size)
+void progress_begin(struct progress *progress, size_t number, size_t total, const char *title,
+                    size_t title_size)
 {
     struct winsize size;
     if (!progress->on)
@@ -64,6 +66,7 @@ void progress_begin(struct progress *progress, size_t number, size_t total, cons
     if (width > used)
         add_fitting(&progress->label, title, title_size, width - used);
     progress->started_ms = now_ms();
+    progress->next_ms = progress->started_ms + FIRST_MS;
 }
 
 void progress_clear(struct progress *progress)
@@ -83,12 +86,14 @@ int64_t progress_tick(struct progress *progress)
 {
     if (!progress->on || !progress->started_ms)
         return -1;
-    int64_t elapsed = now_ms() - progress->started_ms;
-    if (elapsed < FIRST_MS)
-        return FIRST_MS - elapsed;
+    int64_t now = now_ms(), elapsed = now - progress->started_ms;
+    if (now < progress->next_ms)
+        return progress->next_ms - now;
+    progress->next_ms = now + NEXT_MS;
     if (progress->clean) {
         struct strbuf line = STRBUF_INIT;
-        strbuf_addf(&line, "\r%s ... %.1f s\033[K", strbuf_text(&progress->label), (double)elapsed / 1000);
+        strbuf_addf(&line, "\r%s ... %.1f s\033[K", strbuf_text(&progress->label),
+                    (double)elapsed / 1000);
         put(line.data, line.size);
         strbuf_free(&line);
         progress->shown = true;
@@ -98,7 +103,10 @@ int64_t progress_tick(struct progress *progress)
 
 void progress_wrote(struct progress *progress, int fd, const char *data, size_t size)
 {
-    if (progress->on && size && isatty(fd))
+    if (!progress->on || !size)
+        return;
+    progress->next_ms = now_ms() + NEXT_MS;
+    if (isatty(fd))
         progress->clean = data[size - 1] == '\n';
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Just enough of Python's lexical rules to know, line by line, whether the next line begins inside a string or in the
- * middle of a statement. It never fails: broken source leaves it in the state that does least harm (a string in single
- * quotes ends at the end of its line, whatever stands in it).
+ * Just enough of Python's lexical rules to know, line by line, whether the next line begins inside
+ * a string or in the middle of a statement. It never fails: broken source leaves it in the state
+ * that does least harm (a string in single quotes ends at the end of its line, whatever stands in
+ * it).
  */
 #ifndef UI_PYLEX_H
 #define UI_PYLEX_H
@@ -24,8 +25,8 @@ struct pylex_frame {
 struct pylex {
     struct pylex_frame frames[PYLEX_DEPTH];
     size_t count;
-    unsigned depth;  /* open brackets outside strings */
-    bool continued;  /* the last line ended in a backslash */
+    unsigned depth; /* open brackets outside strings */
+    bool continued; /* the last line ended in a backslash */
 };
 
 /* Take one line (with or without its line end). Start from a struct of zeros. */

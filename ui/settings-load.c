@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "approval.h"
 #include "json-scan.h"
 #include "nearest.h"
 #include "settings.h"
@@ -36,9 +37,14 @@ static const char *nearest_key(struct settings *settings, const char *key)
     return nearest.best;
 }
 
-/* ---- comments --------------------------------------------------------------------------------- */
+/*
+ * ---- comments ---------------------------------------------------------------------------------
+ */
 
-/* Blank what JSON does not have, so that lines and columns stay: // and block comments, commas before a bracket. */
+/*
+ * Blank what JSON does not have, so that lines and columns stay: // and block comments, commas
+ * before a bracket.
+ */
 static void blank_comment(char *text, size_t size, size_t *at)
 {
     if (text[*at + 1] == '/') {
@@ -81,7 +87,9 @@ static void blank_extras(char *text, size_t size)
     }
 }
 
-/* ---- the file --------------------------------------------------------------------------------- */
+/*
+ * ---- the file ---------------------------------------------------------------------------------
+ */
 
 /* A JSON value as the text of an option; false for what no option takes. */
 static bool text_of(struct json_span value, struct strbuf *text)
@@ -116,18 +124,84 @@ static bool text_of(struct json_span value, struct strbuf *text)
     return false;
 }
 
-static void load_member(struct settings *settings, const char *name, const char *key, struct json_span value)
+/*
+ * {"terminal": "allow"} as one policy. What is wrong is left out: then the default, which is to
+ * ask, holds.
+ */
+static void load_policy(struct settings *settings, const char *name, struct json_span object,
+                        struct strbuf *policy)
+{
+    struct json_span key, value;
+    for (size_t position = 0; json_next_member(object, &position, &key, &value);) {
+        struct strbuf item = STRBUF_INIT, error = STRBUF_INIT;
+        struct approval alone;
+        approval_init(&alone, &settings->tools);
+        json_decode(key, &item);
+        strbuf_addc(&item, '=');
+        if (json_kind_of(value) == JSON_STRING)
+            json_decode(value, &item);
+        if (strchr(strbuf_text(&item), ','))
+            strbuf_setf(&error, "\"%s\" is no name of a tool with ask, allow or deny",
+                        strbuf_text(&item));
+        if (!error.size && approval_set(&alone, strbuf_text(&item), &error))
+            strbuf_addf(policy, "%s%s", policy->size ? "," : "", strbuf_text(&item));
+        else
+            strbuf_addf(&settings->warnings, "%s: approve: %s\n", name, strbuf_text(&error));
+        approval_free(&alone);
+        strbuf_free(&item);
+        strbuf_free(&error);
+    }
+}
+
+/* The commands themselves; the setting's value is their names. */
+static void load_commands(struct settings *settings, struct setting *setting, const char *name,
+                          struct json_span value)
+{
+    struct strbuf lines = STRBUF_INIT, names = STRBUF_INIT;
+    tool_settings_load(&settings->tools, value, &lines);
+    for (const char *line = strbuf_text(&lines); *line;) {
+        size_t size = strcspn(line, "\n");
+        strbuf_addf(&settings->warnings, "%s: %.*s\n", name, (int)size, line);
+        line += size + (line[size] == '\n');
+    }
+    for (size_t i = 0; i < settings->tools.count; i++)
+        strbuf_addf(&names, "%s%s", i ? "," : "", settings->tools.commands[i].name);
+    if (settings->tools.count) {
+        free(setting->value);
+        setting->value = strbuf_steal(&names);
+        setting->source = SOURCE_FILE;
+    }
+    strbuf_free(&names);
+    strbuf_free(&lines);
+}
+
+/* As the text of an option; false for what the option does not take. */
+static bool take_value(struct settings *settings, const struct setting *setting, const char *name,
+                       struct json_span value, struct strbuf *text)
+{
+    if (setting->entry->type != CLI_TYPE_APPROVE || json_kind_of(value) != JSON_OBJECT)
+        return text_of(value, text);
+    load_policy(settings, name, value, text);
+    return true;
+}
+
+static void load_member(struct settings *settings, const char *name, const char *key,
+                        struct json_span value)
 {
     struct setting *setting = by_key(settings, key);
     struct strbuf text = STRBUF_INIT, error = STRBUF_INIT;
     if (!setting) {
         const char *nearest = nearest_key(settings, key);
         if (strcmp(key, "kernel_mode") != 0) /* of an older configuration, harmless */
-            strbuf_addf(&settings->warnings, nearest ? "%s: unknown option \"%s\"; the nearest is \"%s\"\n"
-                                                     : "%s: unknown option \"%s\" is ignored\n", name, key, nearest);
+            strbuf_addf(&settings->warnings,
+                        nearest ? "%s: unknown option \"%s\"; the nearest is \"%s\"\n"
+                                : "%s: unknown option \"%s\" is ignored\n",
+                        name, key, nearest);
     } else if (json_kind_of(value) == JSON_NULL) {
         return;
-    } else if (!text_of(value, &text)) {
+    } else if (setting->entry->type == CLI_TYPE_COMMANDS) {
+        load_commands(settings, setting, name, value);
+    } else if (!take_value(settings, setting, name, value, &text)) {
         strbuf_addf(&settings->warnings, "%s: %s: this kind of value is not taken\n", name, key);
     } else if (!settings_set(settings, setting, strbuf_text(&text), SOURCE_FILE, &error)) {
         strbuf_addf(&settings->warnings, "%s: %s: %s\n", name, key, strbuf_text(&error));
@@ -136,10 +210,25 @@ static void load_member(struct settings *settings, const char *name, const char 
     strbuf_free(&error);
 }
 
-bool settings_load_json(struct settings *settings, const char *name, const char *text, size_t size, struct strbuf *error)
+/* Either the commands that are tools or all the rest. */
+static void load_members(struct settings *settings, const char *name, struct json_span object,
+                         bool commands)
+{
+    struct json_span key, value;
+    for (size_t position = 0; json_next_member(object, &position, &key, &value);) {
+        struct strbuf word = STRBUF_INIT;
+        json_decode(key, &word);
+        if (commands == (strcmp(strbuf_text(&word), TOOL_SETTINGS_KEY) == 0))
+            load_member(settings, name, strbuf_text(&word), value);
+        strbuf_free(&word);
+    }
+}
+
+bool settings_load_json(struct settings *settings, const char *name, const char *text, size_t size,
+                        struct strbuf *error)
 {
     char *copy = xmemdup0(text, size);
-    struct json_span top, key, value;
+    struct json_span top;
     blank_extras(copy, size);
     bool good = json_check(copy, size, &top, error);
     if (good && json_kind_of(top) != JSON_OBJECT) {
@@ -151,11 +240,9 @@ bool settings_load_json(struct settings *settings, const char *name, const char 
         strbuf_setf(error, "%s: %s", name, fault);
         free(fault);
     }
-    for (size_t position = 0; good && json_next_member(top, &position, &key, &value);) {
-        struct strbuf word = STRBUF_INIT;
-        json_decode(key, &word);
-        load_member(settings, name, strbuf_text(&word), value);
-        strbuf_free(&word);
+    if (good) {
+        load_members(settings, name, top, true); /* first, since others name them */
+        load_members(settings, name, top, false);
     }
     free(copy);
     return good;
@@ -178,9 +265,12 @@ char *settings_default_path(void)
     return home && home[0] ? xasprintf("%s/.config/hermes-repl/config.json", home) : NULL;
 }
 
-/* ---- the environment -------------------------------------------------------------------------- */
+/*
+ * ---- the environment --------------------------------------------------------------------------
+ */
 
-static void load_variable(struct settings *settings, const char *name, size_t size, const char *value)
+static void load_variable(struct settings *settings, const char *name, size_t size,
+                          const char *value)
 {
     char *key = xmemdup0(name, size);
     for (char *c = key; *c; c++)
@@ -188,13 +278,14 @@ static void load_variable(struct settings *settings, const char *name, size_t si
     struct setting *setting = by_key(settings, key);
     struct strbuf error = STRBUF_INIT;
     if (setting && !settings_set(settings, setting, value, SOURCE_ENVIRONMENT, &error)) {
-        strbuf_addf(&settings->warnings, "%s%.*s: %s\n", PREFIX, (int)size, name, strbuf_text(&error));
+        strbuf_addf(&settings->warnings, "%s%.*s: %s\n", PREFIX, (int)size, name,
+                    strbuf_text(&error));
     } else if (!setting) {
         /* Other programs may use the prefix: only what looks like a slip is worth a word. */
         const char *nearest = nearest_key(settings, key);
         if (nearest)
-            strbuf_addf(&settings->warnings, "%s%.*s: no such option; the nearest is \"%s\"\n", PREFIX, (int)size, name,
-                        nearest);
+            strbuf_addf(&settings->warnings, "%s%.*s: no such option; the nearest is \"%s\"\n",
+                        PREFIX, (int)size, name, nearest);
     }
     strbuf_free(&error);
     free(key);
@@ -205,7 +296,9 @@ void settings_load_environment(struct settings *settings, char *const *environme
     size_t prefix = strlen(PREFIX);
     for (; *environment; environment++) {
         const char *equals = strchr(*environment, '=');
-        if (equals && strncmp(*environment, PREFIX, prefix) == 0 && strncmp(*environment, PREFIX "CONFIG=", prefix + 7) != 0)
-            load_variable(settings, *environment + prefix, (size_t)(equals - *environment) - prefix, equals + 1);
+        if (equals && strncmp(*environment, PREFIX, prefix) == 0 &&
+            strncmp(*environment, PREFIX "CONFIG=", prefix + 7) != 0)
+            load_variable(settings, *environment + prefix, (size_t)(equals - *environment) - prefix,
+                          equals + 1);
     }
 }

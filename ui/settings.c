@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "approval.h"
+#include "tool-list.h"
 #include "xalloc.h"
 
 static const char *engine_default(const struct hermes_option *option)
@@ -56,10 +58,17 @@ static void add_engine_rows(struct settings *settings)
         if (has_row(option->name))
             continue;
         settings->engine_names[settings->engine_count] = with_dashes(option->name);
-        settings->engine_entries[settings->engine_count] = (struct cli_entry){
-            .id = CLI_ENGINE, .name = settings->engine_names[settings->engine_count], .key = option->name,
-            .type = CLI_TYPE_TEXT, .argument = argument_name(option), .range = option->range,
-            .default_value = engine_default(option), .help = option->help, .group = CLI_GROUP_ENGINE, .engine = true};
+        settings->engine_entries[settings->engine_count] =
+            (struct cli_entry){.id = CLI_ENGINE,
+                               .name = settings->engine_names[settings->engine_count],
+                               .key = option->name,
+                               .type = CLI_TYPE_TEXT,
+                               .argument = argument_name(option),
+                               .range = option->range,
+                               .default_value = engine_default(option),
+                               .help = option->help,
+                               .group = CLI_GROUP_ENGINE,
+                               .engine = true};
         settings->engine_count++;
     }
 }
@@ -67,13 +76,15 @@ static void add_engine_rows(struct settings *settings)
 void settings_init(struct settings *settings, struct hermes_engine *engine)
 {
     *settings = (struct settings){.engine = engine};
+    tool_settings_init(&settings->tools);
     add_engine_rows(settings);
     settings->count = cli_table_count + settings->engine_count;
     settings->items = xcalloc(settings->count, sizeof(*settings->items));
     for (size_t i = 0; i < settings->count; i++) {
         const struct cli_entry *entry =
             i < cli_table_count ? &cli_table[i] : &settings->engine_entries[i - cli_table_count];
-        settings->items[i] = (struct setting){.entry = entry, .value = xstrdup(entry->default_value)};
+        settings->items[i] =
+            (struct setting){.entry = entry, .value = xstrdup(entry->default_value)};
     }
     for (size_t i = 0; engine && cli_engine_defaults[i][0]; i++)
         hermes_set_option(engine, cli_engine_defaults[i][0], cli_engine_defaults[i][1], NULL);
@@ -89,6 +100,7 @@ void settings_free(struct settings *settings)
     free(settings->engine_entries);
     free(settings->engine_names);
     strbuf_free(&settings->warnings);
+    tool_settings_free(&settings->tools);
     *settings = (struct settings){.engine = NULL};
 }
 
@@ -154,7 +166,15 @@ static int64_t parse_ms(const char *value)
     return seconds == 0 ? -1 : seconds < 0.001 ? 1 : (int64_t)(seconds * 1000 + 0.5);
 }
 
-static bool judge(const struct cli_entry *entry, const char **value, struct strbuf *error)
+static bool judge_tools(const struct settings *settings, const char *value, struct strbuf *error)
+{
+    const char **names = tool_list_parse(&settings->tools, value, error);
+    free(names);
+    return names != NULL;
+}
+
+static bool judge(const struct settings *settings, const struct cli_entry *entry,
+                  const char **value, struct strbuf *error)
 {
     switch (entry->type) {
     case CLI_TYPE_FLAG:
@@ -177,17 +197,26 @@ static bool judge(const struct cli_entry *entry, const char **value, struct strb
         }
         strbuf_setf(error, "'%s' is no number of seconds", *value);
         return false;
+    case CLI_TYPE_TOOLS:
+        return judge_tools(settings, *value, error);
+    case CLI_TYPE_COMMANDS:
+        strbuf_setf(error, "only the configuration file can have it");
+        return false;
     case CLI_TYPE_TEXT:
     case CLI_TYPE_LIST:
     case CLI_TYPE_OPTIONAL:
+    case CLI_TYPE_APPROVE:
         break;
     }
     return true;
 }
 
-/* The engine's own judgement. With fall_back, a value that it corrected is kept and only remarked on. */
-static bool tell_engine(struct settings *settings, struct setting *setting, const char *value, bool fall_back,
-                        struct strbuf *error)
+/*
+ * The engine's own judgement. With fall_back, a value that it corrected is kept and only remarked
+ * on.
+ */
+static bool tell_engine(struct settings *settings, struct setting *setting, const char *value,
+                        bool fall_back, struct strbuf *error)
 {
     struct hermes_error why = {0, 0, ""};
     int status = hermes_set_option(settings->engine, setting->entry->key, value, &why);
@@ -199,12 +228,36 @@ static bool tell_engine(struct settings *settings, struct setting *setting, cons
     return false;
 }
 
-bool settings_set(struct settings *settings, struct setting *setting, const char *value, enum setting_source source,
-                  struct strbuf *error)
+/* Over what was set before, so that a policy for one tool leaves those for others as they are. */
+static bool add_policy(struct settings *settings, struct setting *setting, const char *value,
+                       enum setting_source source, struct strbuf *error)
 {
-    if (!judge(setting->entry, &value, error))
+    struct approval approval;
+    struct strbuf policy = STRBUF_INIT;
+    approval_init(&approval, &settings->tools);
+    approval_set(&approval, setting->value, &policy);
+    strbuf_clear(&policy);
+    bool good = approval_set(&approval, value, error);
+    if (good) {
+        approval_describe(&approval, &policy);
+        free(setting->value);
+        setting->value = xstrdup(strbuf_text(&policy));
+        setting->source = source;
+    }
+    strbuf_free(&policy);
+    approval_free(&approval);
+    return good;
+}
+
+bool settings_set(struct settings *settings, struct setting *setting, const char *value,
+                  enum setting_source source, struct strbuf *error)
+{
+    if (!judge(settings, setting->entry, &value, error))
         return false;
-    if (setting->entry->engine && settings->engine && !tell_engine(settings, setting, value, source != SOURCE_FLAG, error))
+    if (setting->entry->type == CLI_TYPE_APPROVE)
+        return add_policy(settings, setting, value, source, error);
+    if (setting->entry->engine && settings->engine &&
+        !tell_engine(settings, setting, value, source != SOURCE_FLAG, error))
         return false;
     if (setting->entry->type == CLI_TYPE_LIST && setting->source == SOURCE_FLAG) {
         char *both = xasprintf("%s\n%s", setting->value, value);

@@ -26,9 +26,10 @@ static void handle(int number)
     errno = saved;
 }
 
-static void catch(int number)
+static void catch (int number)
 {
-    struct sigaction action = {.sa_handler = handle}; /* no SA_RESTART: a blocked write must notice */
+    struct sigaction action = {.sa_handler =
+                                   handle}; /* no SA_RESTART: a blocked write must notice */
     sigemptyset(&action.sa_mask);
     sigaction(number, &action, NULL);
 }
@@ -40,10 +41,10 @@ void signals_install(struct hermes_engine *engine)
     atomic_store(&target, engine);
     sigemptyset(&ignore.sa_mask);
     sigaction(SIGPIPE, &ignore, NULL);
-    catch(SIGINT);
-    catch(SIGTERM);
+    catch (SIGINT);
+    catch (SIGTERM);
     if (sigaction(SIGHUP, NULL, &old) < 0 || old.sa_handler != SIG_IGN)
-        catch(SIGHUP);
+        catch (SIGHUP);
     sigset_t ours;
     sigemptyset(&ours);
     sigaddset(&ours, SIGINT);

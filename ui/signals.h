@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The signals of a batch: counted in a handler that also wakes the engine's wait; judged on the main thread.
+ * The signals of a batch: counted in a handler that also wakes the engine's wait; judged on the
+ * main thread.
  */
 #ifndef UI_SIGNALS_H
 #define UI_SIGNALS_H
@@ -10,8 +11,8 @@
 #include <hermes-kernel.h>
 
 /*
- * SIGINT, SIGTERM and SIGHUP are caught (SIGHUP not when it was ignored: nohup), SIGPIPE is ignored. None of them
- * restarts a system call. The engine must outlive signals_done().
+ * SIGINT, SIGTERM and SIGHUP are caught (SIGHUP not when it was ignored: nohup), SIGPIPE is
+ * ignored. None of them restarts a system call. The engine must outlive signals_done().
  */
 void signals_install(struct hermes_engine *engine);
 void signals_done(void); /* the handlers stay but touch the engine no more */

@@ -16,7 +16,10 @@
 #include "utf8.h"
 #include "xalloc.h"
 
-/* The name in a line's coding cookie, in lower case with "-" for "_", or NULL. Blank: the next line may hold one. */
+/*
+ * The name in a line's coding cookie, in lower case with "-" for "_", or NULL. Blank: the next
+ * line may hold one.
+ */
 static char *cookie_in(const char *line, size_t size, bool *ret_blank)
 {
     size_t at = 0;
@@ -32,7 +35,8 @@ static char *cookie_in(const char *line, size_t size, bool *ret_blank)
         while (start < size && (line[start] == ' ' || line[start] == '\t'))
             start++;
         size_t end = start;
-        while (end < size && (isalnum((unsigned char)line[end]) || (line[end] && strchr("-_.", line[end]))))
+        while (end < size &&
+               (isalnum((unsigned char)line[end]) || (line[end] && strchr("-_.", line[end]))))
             end++;
         if (end == start)
             continue;
@@ -62,7 +66,8 @@ static bool is_one_of(const char *name, const char *const *names)
 {
     for (; *names; names++) {
         size_t length = strlen(*names);
-        if (strcmp(name, *names) == 0 || (strncmp(name, *names, length) == 0 && name[length] == '-'))
+        if (strcmp(name, *names) == 0 ||
+            (strncmp(name, *names, length) == 0 && name[length] == '-'))
             return true;
     }
     return false;
@@ -76,7 +81,8 @@ static void decode_latin1(const char *bytes, size_t size, struct strbuf *text)
     }
 }
 
-static bool decode_iconv(const char *name, const char *bytes, size_t size, struct strbuf *text, struct strbuf *error)
+static bool decode_iconv(const char *name, const char *bytes, size_t size, struct strbuf *text,
+                         struct strbuf *error)
 {
     iconv_t converter = iconv_open("UTF-8", name);
     if (converter == (iconv_t)-1) {
@@ -97,7 +103,8 @@ static bool decode_iconv(const char *name, const char *bytes, size_t size, struc
     return good;
 }
 
-static bool decode_utf8(const char *bytes, size_t size, bool ascii, struct strbuf *text, struct strbuf *error)
+static bool decode_utf8(const char *bytes, size_t size, bool ascii, struct strbuf *text,
+                        struct strbuf *error)
 {
     size_t bad = 0;
     bool good = utf8_check(bytes, size, &bad);
@@ -114,7 +121,8 @@ static bool decode_utf8(const char *bytes, size_t size, bool ascii, struct strbu
     size_t line = 1;
     for (size_t i = 0; i < bad; i++)
         line += bytes[i] == '\n';
-    strbuf_setf(error, "not %s: byte 0x%02x in line %zu%s", ascii ? "ASCII" : "UTF-8", (unsigned char)bytes[bad], line,
+    strbuf_setf(error, "not %s: byte 0x%02x in line %zu%s", ascii ? "ASCII" : "UTF-8",
+                (unsigned char)bytes[bad], line,
                 ascii ? "" : ", and no encoding declared in the first two lines");
     return false;
 }
@@ -122,7 +130,8 @@ static bool decode_utf8(const char *bytes, size_t size, bool ascii, struct strbu
 bool source_decode(const char *bytes, size_t size, struct strbuf *text, struct strbuf *error)
 {
     static const char *const utf8[] = {"utf-8", "utf8", NULL};
-    static const char *const latin1[] = {"latin-1", "iso-8859-1", "iso-latin-1", "latin1", "l1", NULL};
+    static const char *const latin1[] = {"latin-1", "iso-8859-1", "iso-latin-1",
+                                         "latin1",  "l1",         NULL};
     static const char *const ascii[] = {"ascii", "us-ascii", NULL};
     bool mark = size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0;
     if (mark) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The bytes of a Python script as UTF-8 text, by Python's rules: a byte-order mark is dropped, a PEP 263 cookie in the
- * first two lines is obeyed, the default is UTF-8.
+ * The bytes of a Python script as UTF-8 text, by Python's rules: a byte-order mark is dropped, a
+ * PEP 263 cookie in the first two lines is obeyed, the default is UTF-8.
  */
 #ifndef UI_SOURCE_TEXT_H
 #define UI_SOURCE_TEXT_H

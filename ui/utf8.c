@@ -3,7 +3,10 @@
 
 #include "utf8.h"
 
-/* Length of a sequence by its first byte, 0 if none may start so; the allowed range of the second byte. */
+/*
+ * Length of a sequence by its first byte, 0 if none may start so; the allowed range of the second
+ * byte.
+ */
 static size_t lead(unsigned char byte, unsigned char *ret_low, unsigned char *ret_high)
 {
     *ret_low = 0x80;

@@ -12,12 +12,16 @@
 #include "strbuf.h"
 
 /*
- * Decode the character at data (size > 0). Returns its length in bytes; *ret_code is UINT32_MAX for a maximal
- * malformed part, whose length is returned. Returns 0 when data ends within a character that is right so far.
+ * Decode the character at data (size > 0). Returns its length in bytes; *ret_code is UINT32_MAX
+ * for a maximal malformed part, whose length is returned. Returns 0 when data ends within a
+ * character that is right so far.
  */
 size_t utf8_decode(const char *data, size_t size, uint32_t *ret_code);
 
-/* Encode a code point; returns the length (1..4). Surrogates and values beyond U+10FFFF become U+FFFD. */
+/*
+ * Encode a code point; returns the length (1..4). Surrogates and values beyond U+10FFFF become
+ * U+FFFD.
+ */
 size_t utf8_encode(uint32_t code, char out[4]);
 
 /* True when all is well-formed; else *ret_offset (may be NULL) is where it is not. */

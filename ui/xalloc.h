@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Allocation for the program (never for the library): what can't be had ends the program with one line and
- * exit status 125. The engine's kernels die with it, so nothing is left behind.
+ * Allocation for the program (never for the library): what can't be had ends the program with one
+ * line and exit status 125. The engine's kernels die with it, so nothing is left behind.
  */
 #ifndef UI_XALLOC_H
 #define UI_XALLOC_H
