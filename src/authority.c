@@ -216,6 +216,14 @@ char *hr_authority_admit(struct hermes_authority *authority, const char *tool, b
     return refusal;
 }
 
+void hr_authority_give_back(struct hermes_authority *authority)
+{
+    pthread_mutex_lock(&authority->lock);
+    if (authority->calls)
+        authority->calls--;
+    pthread_mutex_unlock(&authority->lock);
+}
+
 void hr_authority_fill_call(struct hermes_authority *authority, struct hermes_tool_call *call)
 {
     call->cell = authority->cell;

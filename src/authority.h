@@ -19,6 +19,8 @@ void hr_authority_bind(struct hermes_authority *authority, const char *owner, ui
  * JSON text (hr_free()); *ret_memory is set when there was no memory for one.
  */
 char *hr_authority_admit(struct hermes_authority *authority, const char *tool, bool *ret_no_memory);
+/* A call that was let through has not been run after all. */
+void hr_authority_give_back(struct hermes_authority *authority);
 void hr_authority_fill_call(struct hermes_authority *authority, struct hermes_tool_call *call);
 hermes_tool_fn hr_authority_handler(const struct hermes_authority *authority);
 /* {"error": "text"}; hr_free(). */

@@ -364,3 +364,13 @@ void hermes_set_cell_guard(struct hermes_engine *engine, hermes_cell_guard_fn gu
     engine->cell_guard_context = context;
     hr_engine_unlock(engine);
 }
+
+int hermes_tool_refuse(struct hermes_engine *engine, uint64_t call, const char *why)
+{
+    int status;
+
+    hr_engine_lock(engine);
+    status = hr_tools_refuse(engine, call, why);
+    hr_engine_unlock(engine);
+    return status;
+}

@@ -200,23 +200,47 @@ static bool is_json(const char *text, size_t size)
     return value || size > CHECKED_MAX;
 }
 
-int hr_tools_answer(struct hermes_engine *engine, uint64_t id, const char *json, size_t size)
+static struct hr_tool_call *find_call(struct hermes_engine *engine, uint64_t id)
 {
-    static const char no_json[] = "{\"error\":\"the answer to the tool call is no JSON\"}";
-
     HR_LIST_EACH (link, &engine->tool_calls) {
         struct hr_tool_call *call = HR_CONTAINER(link, struct hr_tool_call, all);
 
-        if (call->id != id)
-            continue;
-        if (call->peer && is_json(json, size))
-            peer_answer(call->peer, call->request_id, "result", json, size);
-        else if (call->peer)
-            peer_answer(call->peer, call->request_id, "result", no_json, sizeof no_json - 1);
-        call_free(call);
-        return 0;
+        if (call->id == id)
+            return call;
     }
-    return HERMES_ENOENT;
+    return NULL;
+}
+
+int hr_tools_answer(struct hermes_engine *engine, uint64_t id, const char *json, size_t size)
+{
+    static const char no_json[] = "{\"error\":\"the answer to the tool call is no JSON\"}";
+    struct hr_tool_call *call = find_call(engine, id);
+
+    if (!call)
+        return HERMES_ENOENT;
+    if (call->peer && is_json(json, size))
+        peer_answer(call->peer, call->request_id, "result", json, size);
+    else if (call->peer)
+        peer_answer(call->peer, call->request_id, "result", no_json, sizeof no_json - 1);
+    call_free(call);
+    return 0;
+}
+
+int hr_tools_refuse(struct hermes_engine *engine, uint64_t id, const char *why)
+{
+    struct hr_tool_call *call = find_call(engine, id);
+    char *error;
+    int status;
+
+    if (!call)
+        return HERMES_ENOENT;
+    error = hr_error_json("%s", why);
+    if (!error)
+        return HERMES_ENOMEM;
+    hr_authority_give_back(call->cell->authority);
+    status = hr_tools_answer(engine, id, error, strlen(error));
+    hr_free(error);
+    return status;
 }
 
 /* A call that was let through: to the waiting caller, or into the queue of events. */

@@ -42,5 +42,7 @@ void hr_tools_engine_done(struct hermes_engine *engine);
 struct hr_tool_call *hr_tools_take(struct hr_cell *cell);
 /* json is copied. HERMES_ENOENT when the call is not open any more. */
 int hr_tools_answer(struct hermes_engine *engine, uint64_t id, const char *json, size_t size);
+/* The same for a call that was not run: it costs nothing. */
+int hr_tools_refuse(struct hermes_engine *engine, uint64_t id, const char *why);
 
 #endif

@@ -101,14 +101,6 @@ static void prepare(struct tool_calls *calls)
     calls->runner = tool_runner_new(calls->engine, calls->terms->settings, calls->environment);
 }
 
-static void refuse(struct tool_calls *calls, uint64_t call, const char *why)
-{
-    struct strbuf answer = STRBUF_INIT;
-    tool_error(&answer, "%s", why);
-    hermes_tool_answer(calls->engine, call, answer.data, answer.size);
-    strbuf_free(&answer);
-}
-
 enum approval_verdict tool_calls_take(struct tool_calls *calls, const struct hermes_event *event,
                                       struct strbuf *denial)
 {
@@ -117,7 +109,7 @@ enum approval_verdict tool_calls_take(struct tool_calls *calls, const struct her
                                                call->arguments, event->cell, call->id};
     enum approval_verdict verdict = approval_check(&calls->approval, &question, denial);
     if (verdict == APPROVAL_REFUSED) {
-        refuse(calls, call->id, strbuf_text(denial));
+        hermes_tool_refuse(calls->engine, call->id, strbuf_text(denial));
     } else if (verdict == APPROVAL_GO) {
         prepare(calls);
         char *cwd = calls->cwd ? NULL : directory_of_kernel(calls->engine, event->kernel);

@@ -234,6 +234,11 @@ HERMES_API char *hermes_authority_dispatch(struct hermes_authority *authority, c
  *   Errors: HERMES_ENOENT  no such call, or answered or dropped already
  */
 HERMES_API int hermes_tool_answer(struct hermes_engine *engine, uint64_t call, const char *json, size_t json_size);
+/*
+ * Answer {"error": why} to a HERMES_EVENT_TOOL_CALL that was not run (an approval that was denied): unlike an answer it
+ * costs nothing of the cell's budget and is not in its tool_calls. Errors as hermes_tool_answer(), and HERMES_ENOMEM.
+ */
+HERMES_API int hermes_tool_refuse(struct hermes_engine *engine, uint64_t call, const char *why);
 
 /* ---- cells ------------------------------------------------------------------------------ */
 

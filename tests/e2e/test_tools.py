@@ -289,15 +289,16 @@ print(json.dumps(answers))
         self.assertEqual(answer, [0] * 8)
 
     def test_budget(self):
+        # what approval denies costs nothing
         self.write("f", "text\n")
         code = ("from hermes_tools import read_file, terminal\n"
                 "print(json.dumps([terminal('x')] + [read_file('f') for _ in range(4)]))")
         self.configure(max_tool_calls=3)
         answers = self.answer(code, "--tools", "read_file,terminal")
-        self.assertEqual(["error" in answer for answer in answers], [True, False, False, True, True])
-        self.assertIn("limit", answers[3]["error"].lower())
-        answers = self.answer(code, "--tools", "read_file,terminal", "--max-tool-calls", "4")
         self.assertEqual(["error" in answer for answer in answers], [True, False, False, False, True])
+        self.assertIn("limit", answers[4]["error"].lower())
+        answers = self.answer(code, "--tools", "read_file,terminal", "--max-tool-calls", "4")
+        self.assertEqual(["error" in answer for answer in answers], [True, False, False, False, False])
 
     def test_notebook(self):
         self.write("n.ipynb", json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [
@@ -516,7 +517,7 @@ class Server(Case):
                               "print(read_file('f')['content'], terminal('pwd; echo .$SECRET_KEY.')['output'],"
                               " weather()['sky'], patch('f', 'text', 'x')['error'])")
         self.assertEqual(result["status"], "success", result)
-        self.assertEqual(result["tool_calls_made"], 4)
+        self.assertEqual(result["tool_calls_made"], 3)  # one was denied
         self.assertEqual(result["output"].split("\n")[0], "1|text " + self.home)
         self.assertIn(".. \n blue", result["output"].replace("..\n", ".. \n"))
         self.assertIn("patch was denied: it needs approval, and this server asks nobody; the option --approve "

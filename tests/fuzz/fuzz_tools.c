@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "tools-setup.c"
 #include "tools.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -113,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     engine.loop = hr_loop_new(nothing, nothing, NULL);
     kernel.current = &cell;
     cell.authority = authority_new();
-    peer = peer_new(&engine, pair[0]);
+    peer = hr_tool_peer_new(&engine, pair[0]);
     if (!engine.loop || !cell.authority || !peer)
         abort();
     peer->started_ticks = INT64_MAX;
@@ -127,7 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (answers != lines || hermes_authority_calls(cell.authority) > BUDGET ||
         !hr_list_empty(&engine.tool_calls))
         abort();
-    peer_close(peer);
+    hr_tool_peer_close(peer);
     close(pair[1]);
     hermes_authority_unref(cell.authority);
     hr_loop_free(engine.loop);
