@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 #
 # The text behind `python -c`: takes the INIT frame from descriptor 3 and becomes the runner that came in it, see
-# README.md. The build makes a C string of it, without these comments. It must parse under Python 2.7 and 3.6, to be
+# README.md. The build makes a C string of it, without these comments. Once the engine has the code object of the
+# function, it sends that instead. It must parse under Python 2.7 and 3.6, to be
 # able to refuse them, and it stays on the stack, below every cell.
 def hermes_boot():
     import sys
-    del globals()['hermes_boot']
+    globals().pop('hermes_boot', None)
     if sys.version_info < (3, 8):
         found = sys.executable, sys.version.split()[0]
         sys.stderr.write('hermes-repl needs Python 3.8 or newer, %s is Python %s\n' % found)
@@ -37,6 +38,7 @@ def hermes_boot():
         code, later = marshal.loads(fields[2]), b''
         if type(code) is tuple:
             code, later = code
+        boot = b''
         fields[:3] = magic, b''
     else:
         parts = fields[0].split(b'\n# ==== later ====\n')
@@ -44,7 +46,9 @@ def hermes_boot():
         code, later = [compile(part, '<hermes kernel runner>', 'exec', 0, True) for part in parts]
         later = marshal.dumps(later)
         fields[:3] = magic, marshal.dumps((code, later))
-    space = dict(__name__='hermes_kernel_runner', __builtins__=dict(vars(builtins)), init=fields, later=later)
+        boot = marshal.dumps(sys._getframe().f_code)
+    space = dict(__name__='hermes_kernel_runner', __builtins__=dict(vars(builtins)), init=fields)
+    space.update(later=later, boot=boot)
     eval(code, space)
     body = fields = parts = code = None
     space['main']()

@@ -137,7 +137,7 @@ def main():
     version = '%d.%d.%d' % sys.version_info[:3]
     texts = version, sys.executable or '', sys.prefix
     fields = [text.encode('utf-8', 'surrogateescape') for text in texts]
-    fields += magic, compiled, b'%d' % getpid()
+    fields += magic, compiled, b'%d' % getpid(), private.pop('boot', b'')
     post(b'R', 0, bytes(8), pack(fields))
     del magic, compiled, script, settings, arguments, fields, items
     try:

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "alloc.h"
-#include "boot-source.h"
 #include "kernel-private.h"
 
 enum {
@@ -243,12 +242,6 @@ bool hr_kernel_send_init(struct hr_kernel *kernel, const struct hr_cell *first)
     struct hr_buf body, argv;
     bool done;
 
-    /*
-     * The bootstrap goes first, by itself and into an empty socket, so that one read of its size
-     * takes it whole.
-     */
-    send(kernel->control.fd, HR_BOOT_SOURCE, sizeof HR_BOOT_SOURCE - 1,
-         MSG_NOSIGNAL | MSG_DONTWAIT);
     hr_buf_init(&body, 0);
     hr_buf_init(&argv, 0);
     hr_buf_add(&argv, spec->script ? spec->script : "",

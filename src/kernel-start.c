@@ -110,9 +110,31 @@ static const char *working_directory(const struct hr_kernel *kernel)
     return spec->mode == HERMES_MODE_STRICT ? kernel->staging : NULL;
 }
 
+/*
+ * What `ps` shows stays short: the bootstrap itself stands in the socket before the process starts.
+ * It went in whole and by itself, so one read of its size takes it. Compiled, where an
+ * interpreter's code is kept: to compile it takes a new interpreter longer than all that it does.
+ */
+static int send_bootstrap(struct hr_kernel *kernel, char *command, size_t size)
+{
+    size_t kept_size = 0;
+    char *kept = hr_runner_code_boot(kernel->engine->runner, kernel->spec->python, &kept_size);
+    const char *boot = kept ? kept : HR_BOOT_SOURCE;
+    size_t boot_size = kept ? kept_size : sizeof HR_BOOT_SOURCE - 1;
+    ssize_t sent = send(kernel->control.fd, boot, boot_size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    int failed = sent == (ssize_t)boot_size ? 0 : errno ? errno : EIO;
+
+    snprintf(command, size,
+             kept ? "exec(__import__('marshal').loads(__import__('posix').read(3,%zu)))"
+                  : "exec(__import__('posix').read(3,%zu))",
+             boot_size);
+    hr_free(kept);
+    return failed;
+}
+
 static int start_process(struct hr_kernel *kernel, struct hermes_error *error)
 {
-    char command[64];
+    char command[80];
     struct hr_process_request request = {
         .python = kernel->spec->python,
         .command = command,
@@ -132,9 +154,8 @@ static int start_process(struct hr_kernel *kernel, struct hermes_error *error)
         environment = make_environment(kernel);
         failed = environment ? open_channels(kernel, &request) : ENOMEM;
     }
-    /* what `ps` shows stays short: the bootstrap itself comes over the socket (kernel-io.c) */
-    snprintf(command, sizeof command, "exec(__import__('posix').read(3,%zu))",
-             sizeof HR_BOOT_SOURCE - 1);
+    if (!status && !failed)
+        failed = send_bootstrap(kernel, command, sizeof command);
     request.environment = environment;
     request.cwd = working_directory(kernel);
     if (failed)

@@ -234,8 +234,9 @@ void hr_kernel_fault(struct hr_kernel *kernel, const char *fault)
 static void take_ready(struct hr_kernel *kernel, const struct hr_frame *frame)
 {
     struct hr_fields fields;
-    const char *field[6];
-    size_t size[6];
+    const char *field[7];
+    size_t size[7];
+    struct hr_compiled compiled;
 
     if (kernel->ready || !hr_fields_open(&fields, frame->body, frame->body_size)) {
         hr_kernel_fault(kernel, "an unexpected READY");
@@ -247,9 +248,8 @@ static void take_ready(struct hr_kernel *kernel, const struct hr_frame *frame)
             return;
         }
     }
-    if (size[4])
-        hr_runner_code_keep(kernel->engine->runner, kernel->spec->python, field[3], size[3],
-                            field[4], size[4]);
+    compiled = (struct hr_compiled){field[3], field[4], field[6], size[3], size[4], size[6]};
+    hr_runner_code_keep(kernel->engine->runner, kernel->spec->python, &compiled);
     hr_timer_stop(kernel->engine->loop, &kernel->stop);
     if (!kernel->current) /* else it may be the first cell's: that one runs already */
         hr_kernel_drain(kernel);
@@ -579,4 +579,9 @@ void hr_kernel_enqueue(struct hr_kernel *kernel, struct hr_cell *cell)
     kernel->queued++;
     kernel->last_used_ns = cell->submitted_ns;
     advance(kernel);
+}
+
+bool hr_kernel_begin(struct hr_kernel *kernel)
+{
+    return kernel->init_sent || hr_kernel_send_init(kernel, NULL);
 }

@@ -175,6 +175,8 @@ int hr_kernel_new(struct hermes_engine *engine, struct hr_spec *spec, struct hr_
                   struct hermes_error *error);
 void hr_kernel_free(struct hr_kernel *kernel); /* only when dead */
 void hr_kernel_enqueue(struct hr_kernel *kernel, struct hr_cell *cell);
+/* Let a kernel that waits for its first cell become ready without one. false: out of memory. */
+bool hr_kernel_begin(struct hr_kernel *kernel);
 /* SIGINT to the running cell; kill after kill_after_ms (negative: never). */
 void hr_kernel_interrupt(struct hr_kernel *kernel, int64_t kill_after_ms);
 /* Kill the tree. The running cell settles with the cause when it is gone. */

@@ -113,7 +113,8 @@ int hr_place_find(struct hermes_engine *engine, enum hermes_mode mode, const cha
         return hr_error_set(error, HERMES_ENOMEM, 0, "out of memory");
     }
     status =
-        find_python(engine, ret->mode, python ? python : configured, ret->cwd, &ret->python, error);
+        find_python(engine, ret->mode, python ? python : configured, *ret->cwd ? ret->cwd : "/",
+                    &ret->python, error); /* a shim may not work in a deleted directory */
     hr_free(configured);
     if (status)
         hr_free(ret->cwd);

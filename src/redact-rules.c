@@ -13,6 +13,7 @@ enum {
     PEM_RUN = 24,       /* bytes of base64 in a row that a key has */
     TOKEN_MINIMUM = 16, /* of what stands behind "Bearer" in running text */
     TOKEN_LOOK = 64,
+    JWT_HEADER_MAX = 2048,
 };
 
 /* ---- bytes ------------------------------------------------------------------------------ */
@@ -132,13 +133,14 @@ static enum hr_verdict match_key(const struct hr_redact_look *look, const struct
 static enum hr_verdict match_jwt(const struct hr_redact_look *look, size_t body,
                                  struct hr_secret *secret)
 {
-    size_t dot = run(look, HR_CLASS_WORD, body, look->end), to;
+    size_t end = look->end - body > JWT_HEADER_MAX ? body + JWT_HEADER_MAX : look->end, dot, to;
 
     if (byte_before(look, 1) == '-')
         return HR_VERDICT_NO;
+    dot = run(look, HR_CLASS_WORD, body, end);
     if (dot == look->end)
         return none_or_more(look, dot);
-    if (dot - body < 10 || look->data[dot] != '.')
+    if (dot == end || dot - body < 10 || look->data[dot] != '.')
         return HR_VERDICT_NO;
     to = run(look, HR_CLASS_DOTTED, dot + 1, look->end);
     if (goes_on(look, to))

@@ -3,6 +3,7 @@
 
 #include "runner-code.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,18 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "alloc.h"
+#include "boot-source.h"
 #include "options.h"
 #include "wire.h"
 
-enum { COMPILED_MAX = 4 << 20, ENTRIES_MAX = 16, MAGIC_MAX = 16 };
+enum { COMPILED_MAX = 4 << 20, ENTRIES_MAX = 16, CACHE_SECONDS = 60 * 24 * 3600 };
 
 struct entry {
     char *python;
-    char *
-        file; /* as in the cache: u32 size of the magic, the magic, the compiled code; NULL: none */
+    char *file; /* as in the cache: a list of magic, runner, bootstrap; NULL: none */
     size_t size;
     bool read; /* from the cache directory, which may hold no such file */
 };
@@ -154,7 +156,8 @@ int hr_runner_code_load(struct hr_runner_code *code, const char *path, struct he
             "hermes_kernel_runner.py is not found%s%.150s; set the option \"runner\"",
             path && *path ? " at " : "", path ? path : "");
     }
-    key = hash_file(hash(UINT64_C(0xcbf29ce484222325), found, strlen(found)), &info);
+    key = hash(UINT64_C(0xcbf29ce484222325), HR_BOOT_SOURCE, sizeof HR_BOOT_SOURCE);
+    key = hash_file(hash(key, found, strlen(found)), &info);
     if (code->path && key == code->source_key) {
         hr_free(found);
         return 0;
@@ -234,14 +237,22 @@ static bool cache_name(const struct hr_runner_code *code, const char *python, ch
     return true;
 }
 
-static bool is_well_formed(const char *file, size_t size)
+/* false: it is no kept file */
+static bool take_apart(const char *file, size_t size, struct hr_compiled *ret)
 {
-    return size > 4 && hr_get_u32(file) <= MAGIC_MAX && hr_get_u32(file) + 4 < size;
+    struct hr_fields fields;
+
+    return hr_fields_open(&fields, file, size) &&
+           hr_fields_next(&fields, &ret->magic, &ret->magic_size) &&
+           hr_fields_next(&fields, &ret->runner, &ret->runner_size) &&
+           hr_fields_next(&fields, &ret->boot, &ret->boot_size) && ret->runner_size &&
+           ret->boot_size;
 }
 
 static void read_cache(const struct hr_runner_code *code, struct entry *entry)
 {
     int directory = open_cache(false), fd;
+    struct hr_compiled kept;
     struct stat info;
     char name[64];
 
@@ -257,10 +268,32 @@ static void read_cache(const struct hr_runner_code *code, struct entry *entry)
     if (!fstat(fd, &info) && info.st_uid == geteuid() && !(info.st_mode & 022))
         entry->file = read_whole(fd, COMPILED_MAX, &entry->size);
     close(fd);
-    if (entry->file && !is_well_formed(entry->file, entry->size)) {
+    if (entry->file && !take_apart(entry->file, entry->size, &kept)) {
         hr_free(entry->file);
         entry->file = NULL;
     }
+}
+
+/* Files of interpreters and runners that are no more: what is old goes when something new comes. */
+static void prune_cache(int directory)
+{
+    int copy = fcntl(directory, F_DUPFD_CLOEXEC, 3);
+    DIR *list = copy < 0 ? NULL : fdopendir(copy);
+    time_t now = time(NULL);
+    struct dirent *entry;
+    struct stat info;
+
+    if (!list) {
+        if (copy >= 0)
+            close(copy);
+        return;
+    }
+    while ((entry = readdir(list)))
+        if (strncmp(entry->d_name, "runner-", 7) == 0 &&
+            fstatat(directory, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+            now - info.st_mtime > CACHE_SECONDS)
+            unlinkat(directory, entry->d_name, 0);
+    closedir(list);
 }
 
 static void write_cache(const struct hr_runner_code *code, const struct entry *entry)
@@ -279,6 +312,7 @@ static void write_cache(const struct hr_runner_code *code, const struct entry *e
             written = write(fd, entry->file, entry->size) == (ssize_t)entry->size;
             if (close(fd) || !written || renameat(directory, temporary, directory, name))
                 unlinkat(directory, temporary, 0);
+            prune_cache(directory);
         }
     }
     close(directory);
@@ -318,34 +352,50 @@ static struct entry *entry_of(struct hr_runner_code *code, const char *python)
     return entry;
 }
 
-bool hr_runner_code_add_fields(struct hr_runner_code *code, const char *python, struct hr_buf *out)
+static bool have_kept(struct hr_runner_code *code, const char *python, struct hr_compiled *ret)
 {
     struct entry *entry = entry_of(code, python);
-    size_t magic_size;
 
     if (entry && !entry->read)
         read_cache(code, entry);
-    if (!entry || !entry->file)
-        return need_source(code) && hr_fields_add(out, code->source, code->source_size) &&
-               hr_fields_add(out, "", 0) && hr_fields_add(out, "", 0);
-    magic_size = hr_get_u32(entry->file);
-    return hr_buf_reserve(out, entry->size + 64) && hr_fields_add(out, "", 0) &&
-           hr_fields_add(out, entry->file + 4, magic_size) &&
-           hr_fields_add(out, entry->file + 4 + magic_size, entry->size - 4 - magic_size);
+    return entry && entry->file && take_apart(entry->file, entry->size, ret);
 }
 
-void hr_runner_code_keep(struct hr_runner_code *code, const char *python, const char *magic,
-                         size_t magic_size, const char *compiled, size_t compiled_size)
+bool hr_runner_code_add_fields(struct hr_runner_code *code, const char *python, struct hr_buf *out)
+{
+    struct hr_compiled kept;
+
+    if (!have_kept(code, python, &kept))
+        return need_source(code) && hr_fields_add(out, code->source, code->source_size) &&
+               hr_fields_add(out, "", 0) && hr_fields_add(out, "", 0);
+    return hr_buf_reserve(out, kept.runner_size + 1024) && hr_fields_add(out, "", 0) &&
+           hr_fields_add(out, kept.magic, kept.magic_size) &&
+           hr_fields_add(out, kept.runner, kept.runner_size);
+}
+
+char *hr_runner_code_boot(struct hr_runner_code *code, const char *python, size_t *ret_size)
+{
+    struct hr_compiled kept;
+
+    if (!have_kept(code, python, &kept))
+        return NULL;
+    *ret_size = kept.boot_size;
+    return hr_memdup(kept.boot, kept.boot_size);
+}
+
+void hr_runner_code_keep(struct hr_runner_code *code, const char *python,
+                         const struct hr_compiled *compiled)
 {
     struct entry *entry = entry_of(code, python);
     struct hr_buf file;
 
-    if (!entry || !compiled_size || compiled_size > COMPILED_MAX - 64 || magic_size > MAGIC_MAX)
+    if (!entry || !compiled->runner_size || !compiled->boot_size)
         return;
-    hr_buf_init(&file, 0);
-    hr_buf_add_u32(&file, (uint32_t)magic_size);
-    hr_buf_add(&file, magic, magic_size);
-    hr_buf_add(&file, compiled, compiled_size);
+    hr_buf_init(&file, COMPILED_MAX);
+    hr_buf_add_u32(&file, 3);
+    hr_fields_add(&file, compiled->magic, compiled->magic_size);
+    hr_fields_add(&file, compiled->runner, compiled->runner_size);
+    hr_fields_add(&file, compiled->boot, compiled->boot_size);
     if (file.failed) {
         hr_buf_done(&file);
         return;

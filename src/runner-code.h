@@ -22,10 +22,19 @@ void hr_runner_code_free(struct hr_runner_code *code);
 int hr_runner_code_load(struct hr_runner_code *code, const char *path, struct hermes_error *error);
 /* Append the three fields of INIT: either the source alone, or magic and compiled code alone. */
 bool hr_runner_code_add_fields(struct hr_runner_code *code, const char *python, struct hr_buf *out);
+/*
+ * What an interpreter made of the runner and of the bootstrap; the code is good for its magic
+ * number only.
+ */
+struct hr_compiled {
+    const char *magic, *runner, *boot;
+    size_t magic_size, runner_size, boot_size;
+};
 /* Keep what a kernel compiled. Best effort. */
-void hr_runner_code_keep(struct hr_runner_code *code, const char *python, const char *magic,
-                         size_t magic_size, const char *compiled, size_t compiled_size);
-
+void hr_runner_code_keep(struct hr_runner_code *code, const char *python,
+                         const struct hr_compiled *compiled);
+/* The kept bootstrap, hr_free(); NULL: none, its source is to be sent. */
+char *hr_runner_code_boot(struct hr_runner_code *code, const char *python, size_t *ret_size);
 /* A kernel did not start with what was kept: it is compiled anew for the next. */
 void hr_runner_code_forget(struct hr_runner_code *code, const char *python);
 

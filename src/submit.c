@@ -191,6 +191,8 @@ int hermes_start(struct hermes_engine *engine, const struct hermes_cell *request
     if (!status)
         status =
             hr_registry_acquire(engine, spec, request->flags & HERMES_CELL_RESET, &kernel, error);
+    if (!status && !hr_kernel_begin(kernel))
+        status = hr_error_set(error, HERMES_ENOMEM, 0, "out of memory");
     if (!status) {
         *ret_kernel = kernel->id;
         hr_registry_trim(engine);

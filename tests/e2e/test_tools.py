@@ -18,6 +18,8 @@ import time
 import unittest
 import uuid
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)    # also where all of this runs under nohup
+
 PROGRAM = os.path.abspath(os.environ.get("HERMES_REPL", "hermes-repl"))
 PYTHON = os.environ.get("TEST_PYTHON") or sys.executable
 TOP = os.environ.get("HERMES_TEST_SRCDIR") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")

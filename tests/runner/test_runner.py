@@ -91,7 +91,7 @@ class Kernel:
 
     def __init__(self, settings=(), argv=(), script='', env=None, cwd=None, stdin='', wrap=(), aux=False,
                  lifeline=False,
-                 compiled=None, ready=True):
+                 compiled=None, ready=True, boot=None):
         def far(fd):
             try:
                 return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 20)
@@ -128,7 +128,7 @@ class Kernel:
         environment = dict(os.environ)
         environment.update(env or {})
         environment = {key: value for key, value in environment.items() if value is not None}
-        command = list(wrap) + [PYTHON, '-c', BOOT, 'hermes_kernel_runner']
+        command = list(wrap) + [PYTHON, '-c', boot or BOOT, 'hermes_kernel_runner']
         if cwd:
             command = ['/bin/sh', '-c', 'cd "$0" && exec "$@"', cwd] + command
         actions = [(os.POSIX_SPAWN_DUP2, fd, n) for n, fd in sorted(inherited.items())]
@@ -317,7 +317,7 @@ def python_says(*arguments, **named):
 class Boot(Case):
     def test_ready(self):
         kernel = self.kernel()
-        version, executable, prefix, magic, code, pid = kernel.ready
+        version, executable, prefix, magic, code, pid, boot = kernel.ready
         self.assertEqual(version.decode(), '%d.%d.%d' % sys.version_info[:3])
         self.assertEqual((executable.decode(), prefix.decode()), (sys.executable, sys.prefix))
         self.assertEqual(magic, __import__('importlib.util').util.MAGIC_NUMBER)
@@ -329,10 +329,19 @@ class Boot(Case):
         self.assertTrue(code)
         self.assertLess(len(pack(first.ready)), 1 << 20)
         second = self.kernel(compiled=(magic, code))
-        self.assertEqual(second.ready[4], b'')
+        self.assertEqual((second.ready[4], second.ready[6]), (b'', b''))
         self.assertEqual(self.ok(second, 'print(1)'), '1\n')
         third = self.kernel(compiled=(b'\1\2\r\n', b'not for us'))
         self.assertEqual(third.ready[4], code)
+
+    def test_compiled_bootstrap_does_the_same(self):
+        magic, code, _, boot = self.kernel(compiled=(b'', b'')).ready[3:]
+        path = os.path.join(self.folder(), 'boot')
+        with open(path, 'wb') as f:
+            f.write(boot)
+        command = "exec(__import__('marshal').loads(open(%r,'rb').read()))" % path
+        kernel = self.kernel(compiled=(magic, code), boot=command)
+        self.assertEqual(self.ok(kernel, 'print(sorted(n for n in dir() if n[:2] != "__"))'), '[]\n')
 
     def test_foreign_bytes_are_refused(self):
         kernel = self.kernel(ready=False, compiled=(b'', b''))
