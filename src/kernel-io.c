@@ -22,6 +22,10 @@ enum {
     CRASH_TEXT_MAX = 64 << 10,
     CRASH_GRACE_MS = 2000,
     READ_CHUNK = HR_SCRATCH_SIZE,
+    READ_AT_ONCE = 4 * READ_CHUNK,
+    SMALL_PIECE = 32 << 10,
+    FLOOD_NS = 1000000,
+    HOLD_NS = 1000000,
 };
 
 /* ---- streams ---------------------------------------------------------------------------- */
@@ -63,6 +67,7 @@ static void stream_close(struct hr_stream *stream)
 
     if (fd < 0)
         return;
+    hr_timer_stop(stream->kernel->engine->loop, &stream->hold);
     hr_watch_remove(stream->kernel->engine->loop, &stream->watch);
     close(fd);
 }
@@ -77,6 +82,7 @@ static bool stream_read(struct hr_stream *stream, size_t limit)
         return false;
     n = read(stream->watch.fd, engine->scratch, limit < READ_CHUNK ? limit : READ_CHUNK);
     if (n > 0) {
+        stream->bytes += (size_t)n;
         route_output(stream, engine->scratch, (size_t)n);
         return true;
     }
@@ -102,15 +108,57 @@ static void read_start_output(struct hr_stream *stream)
         stream_read(stream, (size_t)waiting);
 }
 
+/*
+ * What stands in the pipe, up to a bound that leaves the others their turn. Returns how much it
+ * was.
+ */
+static size_t stream_read_some(struct hr_stream *stream)
+{
+    size_t all = 0, got;
+
+    do {
+        uint64_t before = stream->bytes;
+
+        if (!stream_read(stream, READ_CHUNK))
+            break;
+        got = (size_t)(stream->bytes - before);
+        all += got;
+    } while (got == READ_CHUNK && all < READ_AT_ONCE && stream->watch.events);
+    return all;
+}
+
+static void hold_over(struct hr_timer *timer)
+{
+    struct hr_stream *stream = HR_CONTAINER(timer, struct hr_stream, hold);
+
+    hr_kernel_update_pause(stream->kernel);
+    if (stream->watch.fd >= 0 && stream->watch.events)
+        stream_read_some(stream);
+    stream->read_ns = hr_now_ns();
+}
+
+/*
+ * A cell that prints line after line wakes its reader for each, and pays for it. So a stream that
+ * comes in small pieces one soon after the other is left alone for a moment: then many lines are
+ * read at once. The first piece is never late.
+ */
 void hr_kernel_stream_ready(struct hr_watch *watch, unsigned events)
 {
     struct hr_stream *stream = HR_CONTAINER(watch, struct hr_stream, watch);
+    struct hr_loop *loop = stream->kernel->engine->loop;
+    int64_t now = hr_now_ns(), before = stream->read_ns;
 
     (void)events;
-    if (!stream->kernel->ready)
+    if (!stream->kernel->ready) {
         read_start_output(stream);
-    else
-        stream_read(stream, READ_CHUNK);
+        return;
+    }
+    stream->read_ns = now;
+    if (stream_read_some(stream) < SMALL_PIECE && now - before < FLOOD_NS &&
+        stream->watch.fd >= 0) {
+        hr_watch_change(loop, watch, 0);
+        hr_timer_start(loop, &stream->hold, now + HOLD_NS, hold_over);
+    }
 }
 
 /* Read what is in the pipes now, and no more: a writer that goes on cannot hold us. */

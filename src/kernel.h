@@ -21,7 +21,7 @@
 #include "process.h"
 #include "runner-code.h"
 
-enum { HR_SCRATCH_SIZE = 65536, HR_DEAD_KEYS = 8, HR_DEAD_AUTHORITIES = 64, HR_KERNEL_TIMERS = 5 };
+enum { HR_SCRATCH_SIZE = 65536, HR_DEAD_KEYS = 8, HR_DEAD_AUTHORITIES = 64, HR_KERNEL_TIMERS = 7 };
 
 /* ---- owners and keys -------------------------------------------------------------------- */
 
@@ -125,6 +125,9 @@ struct hr_stream {
     struct hr_watch watch;
     int number; /* 1 or 2; 0: none */
     struct hr_kernel *kernel;
+    uint64_t bytes;       /* read so far */
+    int64_t read_ns;      /* when it was read last */
+    struct hr_timer hold; /* until it is read again */
 };
 
 struct hr_kernel {
