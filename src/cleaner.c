@@ -186,7 +186,8 @@ static bool end_of_sequence(struct scan *scan, size_t start, size_t *ret_end)
  * Clean as much as can be told; what is left over at the end begins an unfinished code point or
  * sequence.
  */
-static size_t clean(struct scan *scan, struct hr_buf *out, bool *ok)
+static size_t clean(const struct hr_cleaner *cleaner, struct scan *scan, struct hr_buf *out,
+                    bool *ok)
 {
     size_t i = 0, n;
 
@@ -201,6 +202,8 @@ static size_t clean(struct scan *scan, struct hr_buf *out, bool *ok)
         } else if (data[0] == HR_ESC || is_c1(data, left)) {
             if (!end_of_sequence(scan, i, &n))
                 break;
+            if (cleaner->removed)
+                *ok &= cleaner->removed(cleaner->removed_context, (const char *)data, n - i);
             i = n;
         } else {
             if (hr_utf8_decode(data, left, &n) == HR_UTF8_CUT) {
@@ -244,7 +247,7 @@ static bool clean_held(struct hr_cleaner *cleaner, bool final, struct hr_buf *ou
                         cleaner->st_clear,
                         cleaner->csi_clear};
     bool ok = true;
-    size_t n = clean(&scan, out, &ok);
+    size_t n = clean(cleaner, &scan, out, &ok);
 
     keep_clear(cleaner, &scan, n);
     cleaner->held_start += n;
@@ -287,7 +290,7 @@ bool hr_cleaner_feed(struct hr_cleaner *cleaner, const char *data, size_t size, 
     }
     if (size > 0) {
         struct scan scan = {(const unsigned char *)data, size, false, 0, 0, 0};
-        size_t n = clean(&scan, out, &ok);
+        size_t n = clean(cleaner, &scan, out, &ok);
 
         if (n < size && !hr_buf_add(&cleaner->held, data + n, size - n)) {
             forget_held(cleaner);

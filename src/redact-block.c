@@ -117,12 +117,13 @@ static enum line_kind read_line(const struct hr_redact_look *look, size_t at, st
     line->name = at;
     line->name_end = hr_redact_run(look->tables, HR_CLASS_NAME, data, at, limit);
     line->value = line->name_end + 1;
-    if (line->name_end == look->end || line->value == look->end)
+    if (line->name_end == look->end)
         return look->closed ? LINE_OTHER : LINE_MORE;
-    if (line->name_end == at || (data[at] >= '0' && data[at] <= '9') ||
-        data[line->name_end] != '=' || data[line->value] == '=')
+    if (line->name_end == at || (data[at] >= '0' && data[at] <= '9') || data[line->name_end] != '=')
         return LINE_OTHER;
-    return LINE_ASSIGNMENT;
+    if (line->value == look->end)
+        return look->closed ? LINE_OTHER : LINE_MORE;
+    return data[line->value] == '=' ? LINE_OTHER : LINE_ASSIGNMENT;
 }
 
 /* End of the line's text; look->end when it is not there. */

@@ -13,6 +13,7 @@
 #define SHORT_SECRET 18
 #define KEPT_HEAD 6
 #define KEPT_TAIL 4
+#define ASIDES_MAX ((size_t)64 << 10) /* bytes of them that wait */
 
 /* A stretch of text that is judged, and where its redacted form goes. */
 struct work {
@@ -24,12 +25,15 @@ struct work {
     size_t open; /* where a secret begins that reaches to the end; SIZE_MAX: none */
     struct hr_buf *out;
     bool ok;
+    size_t asides, aside_bytes; /* so many of them are in out */
 };
 
 void hr_redactor_init(struct hr_redactor *redactor)
 {
     memset(redactor, 0, sizeof *redactor);
     hr_buf_init(&redactor->held, 0);
+    hr_buf_init(&redactor->asides, 0);
+    hr_buf_init(&redactor->aside_bytes, 0);
     redactor->shown_secret = SIZE_MAX;
     redactor->place = (struct hr_redact_place){.before = {'\n', '\n'}, .line_start = true};
 }
@@ -37,6 +41,8 @@ void hr_redactor_init(struct hr_redactor *redactor)
 void hr_redactor_done(struct hr_redactor *redactor)
 {
     hr_buf_done(&redactor->held);
+    hr_buf_done(&redactor->asides);
+    hr_buf_done(&redactor->aside_bytes);
 }
 
 /* ---- output ----------------------------------------------------------------------------- */
@@ -46,12 +52,38 @@ static void put(struct work *work, const void *data, size_t size)
     work->ok &= hr_buf_add(work->out, data, size);
 }
 
-static void pass(struct work *work, size_t from, size_t to)
+static void pass_text(struct work *work, size_t from, size_t to)
 {
     if (from < work->redactor->shown)
         from = work->redactor->shown;
     if (from < to)
         put(work, work->data + from, to - from);
+}
+
+/*
+ * Text, and what stands aside of it or of a secret just before it; secret: another one follows.
+ * What stands before text that has to wait waits with it.
+ */
+static void pass(struct work *work, size_t from, size_t to, bool secret)
+{
+    const struct hr_redactor *redactor = work->redactor;
+    size_t start = from, count = redactor->asides.size / sizeof(struct hr_redact_aside);
+
+    for (; work->asides < count; work->asides++) {
+        struct hr_redact_aside aside;
+
+        memcpy(&aside, redactor->asides.data + work->asides * sizeof aside, sizeof aside);
+        if (aside.at > to || (aside.at == to && to < work->size && !secret))
+            break;
+        if (aside.at > from) {
+            pass_text(work, from, aside.at);
+            from = aside.at;
+        }
+        if (!aside.stray || (aside.at >= start && (aside.at < to || !secret)))
+            put(work, redactor->aside_bytes.data + work->aside_bytes, aside.size);
+        work->aside_bytes += aside.size;
+    }
+    pass_text(work, from, to);
 }
 
 static void mask(struct work *work, const struct hr_secret *secret)
@@ -180,12 +212,12 @@ static size_t scan(struct work *work)
             break;
         if (verdict == HR_VERDICT_NO)
             continue;
-        pass(work, passed, secret.from);
+        pass(work, passed, secret.from, true);
         mask(work, &secret);
         passed = at = secret.to;
         place->rest = secret.rest;
     }
-    pass(work, passed, at);
+    pass(work, passed, at, false);
     return at;
 }
 
@@ -212,10 +244,26 @@ static void advance(struct work *work, size_t n)
             redactor->shown_secret >= n ? redactor->shown_secret - n : SIZE_MAX;
 }
 
+/* Those in out are done with, and so are n bytes of the held text. */
+static void advance_asides(struct work *work, size_t n)
+{
+    struct hr_buf *asides = &work->redactor->asides;
+    struct hr_redact_aside aside;
+
+    hr_buf_consume(asides, work->asides * sizeof aside);
+    hr_buf_consume(&work->redactor->aside_bytes, work->aside_bytes);
+    for (size_t i = 0; n > 0 && i < asides->size; i += sizeof aside) {
+        memcpy(&aside, asides->data + i, sizeof aside);
+        aside.at = less(aside.at, n);
+        memcpy(asides->data + i, &aside, sizeof aside);
+    }
+}
+
 static struct work start(struct hr_redactor *redactor, const void *data, size_t size, bool final,
                          struct hr_buf *out)
 {
-    return (struct work){hr_redact_tables(), redactor, data, size, final, SIZE_MAX, out, true};
+    return (struct work){hr_redact_tables(), redactor, data, size, final,
+                         SIZE_MAX,           out,      true, 0,    0};
 }
 
 /* Judging what is held again and again, byte by byte, would take quadratic time. */
@@ -234,6 +282,7 @@ static bool judge_held(struct hr_redactor *redactor, bool final, struct hr_buf *
     size_t n = scan(&work);
 
     advance(&work, n);
+    advance_asides(&work, n);
     hr_buf_consume(&redactor->held, n);
     set_retry(redactor);
     return work.ok;
@@ -276,6 +325,24 @@ bool hr_redactor_feed(struct hr_redactor *redactor, const char *data, size_t siz
     return ok;
 }
 
+bool hr_redactor_aside(struct hr_redactor *redactor, const char *data, size_t size, bool stray,
+                       struct hr_buf *out)
+{
+    struct hr_redact_aside aside = {redactor->held.size, size, stray};
+    bool ok = true;
+
+    if (redactor->aside_bytes.size + size > ASIDES_MAX)
+        ok = hr_redactor_flush(redactor, out);
+    if (redactor->held.size == redactor->shown)
+        return hr_buf_add(out, data, size) && ok;
+    if (!hr_buf_reserve(&redactor->asides, sizeof aside) ||
+        !hr_buf_add(&redactor->aside_bytes, data, size)) {
+        redactor->asides.failed = redactor->aside_bytes.failed = false;
+        return false;
+    }
+    return hr_buf_add(&redactor->asides, &aside, sizeof aside) && ok;
+}
+
 bool hr_redactor_flush(struct hr_redactor *redactor, struct hr_buf *out)
 {
     struct hr_redact_place place = redactor->place;
@@ -284,6 +351,7 @@ bool hr_redactor_flush(struct hr_redactor *redactor, struct hr_buf *out)
     if (redactor->held.size == redactor->shown)
         return true;
     scan(&work);
+    advance_asides(&work, 0);
     redactor->place = place;
     redactor->shown = redactor->held.size;
     redactor->shown_secret = work.open;

@@ -31,13 +31,21 @@ struct hr_redact_place {
     size_t pem_clear; /* no end of a private key begins before this */
 };
 
+/* What stands among the held text and is no text; at is where in it. */
+struct hr_redact_aside {
+    size_t at, size;
+    bool stray;
+};
+
 struct hr_redactor {
     struct hr_buf held;  /* text that cannot be judged yet */
     size_t retry;        /* held is looked at again when it is so long */
     size_t shown;        /* bytes of held that a flush has passed on */
     size_t shown_secret; /* where in held one begins that the flush has masked; SIZE_MAX: none */
     struct hr_redact_place place;
-    uint64_t count; /* secrets masked so far */
+    struct hr_buf asides;      /* struct hr_redact_aside, ... */
+    struct hr_buf aside_bytes; /* ... and what they are made of */
+    uint64_t count;            /* secrets masked so far */
 };
 
 void hr_redactor_init(struct hr_redactor *redactor);
@@ -49,6 +57,14 @@ void hr_redactor_done(struct hr_redactor *redactor);
  */
 bool hr_redactor_feed(struct hr_redactor *redactor, const char *data, size_t size,
                       struct hr_buf *out);
+/*
+ * What comes now is no text and takes no part in the judgement (an escape sequence): it goes to out
+ * as it is, in its place between the text before and behind it, or right behind the mark of a
+ * secret that it stands in. stray: it is only the beginning of something and might join with a
+ * mark, so it is left out within and before a secret.
+ */
+bool hr_redactor_aside(struct hr_redactor *redactor, const char *data, size_t size, bool stray,
+                       struct hr_buf *out);
 /*
  * Pass on what is held back, judged as if nothing followed: for a partial line that a reader should
  * see now. What follows is still judged together with it: the rest of a secret that has begun is

@@ -32,6 +32,12 @@ struct hr_cleaner {
     size_t string_clear; /* behind held_start: up to here no BEL and no ST begins ... */
     size_t st_clear;     /* ... no ST begins ... */
     size_t csi_clear;    /* ... only parameters and intermediates stand */
+    /*
+     * To be set after hr_cleaner_init() by those who want what is taken out: called with each
+     * sequence or introducer, when all the text before it is in out. false: out of memory.
+     */
+    bool (*removed)(void *context, const char *data, size_t size);
+    void *removed_context;
 };
 
 void hr_cleaner_init(struct hr_cleaner *cleaner);

@@ -370,21 +370,54 @@ START_TEST(a_sequence_without_end_swallows_little)
 }
 END_TEST
 
+START_TEST(progress_without_secrets)
+{
+    struct mcp_progress progress;
+    struct strbuf out = STRBUF_INIT;
+    mcp_progress_init(&progress, span("1"), true, 0);
+    mcp_progress_add(&progress, 1, "key ghp_AAAAAAAAAA", 18, 0);
+    mcp_progress_send(&progress, 0, false, &out);
+    ck_assert_ptr_nonnull(strstr(strbuf_text(&out), "\"message\":\"key \"}"));
+    ck_assert_int_eq(mcp_progress_due(&progress, 20), 80);
+    strbuf_clear(&out);
+    mcp_progress_add(&progress, 1, "\x1b[1mAAAAAAAAAAAA\r", 17, 20);
+    ck_assert_int_eq(mcp_progress_due(&progress, 20), 80);
+    mcp_progress_add(&progress, 1, "next tok", 8, 130);
+    mcp_progress_send(&progress, 130, false, &out);
+    ck_assert_ptr_nonnull(strstr(strbuf_text(&out), "\"message\":\"ghp_AA...AAAA\\nnext tok\"}"));
+    strbuf_clear(&out);
+    mcp_progress_add(&progress, 1, " ghp_", 5, 200);
+    mcp_progress_send(&progress, 230, false, &out);
+    strbuf_clear(&out);
+    ck_assert_int_eq(mcp_progress_due(&progress, 260), 70);
+    mcp_progress_send(&progress, 300, false, &out); /* not before its turn */
+    ck_assert_uint_eq(out.size, 0);
+    mcp_progress_send(&progress, 330, false, &out);
+    ck_assert_ptr_nonnull(strstr(strbuf_text(&out), "\"message\":\"ghp_\"}"));
+    strbuf_clear(&out);
+    mcp_progress_add(&progress, 2, "ghp_AAAAAAAAAAAAAAAAAAAAAAAAAA", 30, 340);
+    mcp_progress_send(&progress, 350, true, &out);
+    ck_assert_ptr_nonnull(strstr(strbuf_text(&out), "\"message\":\"ghp_AA...AAAA\"}"));
+    mcp_progress_free(&progress);
+    strbuf_free(&out);
+}
+END_TEST
+
 START_TEST(progress_comes_in_portions)
 {
     struct mcp_progress progress;
     struct strbuf out = STRBUF_INIT;
-    mcp_progress_init(&progress, span("\"t\""), 1000);
+    mcp_progress_init(&progress, span("\"t\""), false, 1000);
     ck_assert_int_gt(mcp_progress_due(&progress, 1000), 1000);
-    mcp_progress_add(&progress, 1, "a\xC3", 2);
+    mcp_progress_add(&progress, 1, "a\xC3", 2, 0);
     ck_assert_int_eq(mcp_progress_due(&progress, 1000), 0);
     mcp_progress_send(&progress, 1000, false, &out);
     ck_assert_str_eq(strbuf_text(&out),
                      "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
                      "{\"progressToken\":\"t\",\"progress\":0.001,\"message\":\"a\"}}\n");
     strbuf_clear(&out);
-    mcp_progress_add(&progress, 2, "e", 1);
-    mcp_progress_add(&progress, 1, "\xA4", 1);
+    mcp_progress_add(&progress, 2, "e", 1, 0);
+    mcp_progress_add(&progress, 1, "\xA4", 1, 0);
     ck_assert_int_eq(mcp_progress_due(&progress, 1040), 60);
     mcp_progress_send(&progress, 1040, false, &out);
     ck_assert_uint_eq(out.size, 0);
@@ -392,7 +425,7 @@ START_TEST(progress_comes_in_portions)
     ck_assert_ptr_nonnull(
         strstr(strbuf_text(&out), "\"progress\":0.100,\"message\":\"e\xC3\xA4\"}"));
     strbuf_clear(&out);
-    mcp_progress_add(&progress, 1, "end\xC3", 4);
+    mcp_progress_add(&progress, 1, "end\xC3", 4, 0);
     mcp_progress_send(&progress, 1101, true, &out);
     ck_assert_ptr_nonnull(strstr(strbuf_text(&out), "\"message\":\"end\xEF\xBF\xBD\"}"));
     strbuf_clear(&out);
@@ -407,9 +440,9 @@ START_TEST(progress_always_grows)
 {
     struct mcp_progress progress;
     struct strbuf out = STRBUF_INIT;
-    mcp_progress_init(&progress, span("1"), 0);
+    mcp_progress_init(&progress, span("1"), false, 0);
     for (int i = 0; i < 3; i++) {
-        mcp_progress_add(&progress, 1, "x", 1);
+        mcp_progress_add(&progress, 1, "x", 1, 0);
         mcp_progress_send(&progress, 500, true, &out);
     }
     ck_assert_ptr_nonnull(strstr(strbuf_text(&out), "\"progress\":0.500,"));
@@ -424,7 +457,7 @@ START_TEST(silence_gives_a_sign_of_life)
 {
     struct mcp_progress progress;
     struct strbuf out = STRBUF_INIT;
-    mcp_progress_init(&progress, span("1"), 0);
+    mcp_progress_init(&progress, span("1"), false, 0);
     int64_t due = mcp_progress_due(&progress, 0);
     mcp_progress_send(&progress, due - 1, false, &out);
     ck_assert_uint_eq(out.size, 0);
@@ -443,10 +476,10 @@ START_TEST(of_a_flood_the_newest_part_is_sent)
     struct mcp_progress progress;
     struct strbuf out = STRBUF_INIT, error = STRBUF_INIT;
     char line[64];
-    mcp_progress_init(&progress, span("1"), 0);
+    mcp_progress_init(&progress, span("1"), false, 0);
     for (int i = 0; i < 100000; i++) {
         int size = snprintf(line, sizeof line, "\xE2\x82\xAC line %d\n", i);
-        mcp_progress_add(&progress, 1, line, (size_t)size);
+        mcp_progress_add(&progress, 1, line, (size_t)size, 0);
         ck_assert_uint_le(progress.text.size, MCP_PROGRESS_MAX);
     }
     mcp_progress_send(&progress, 200, false, &out);
@@ -463,8 +496,8 @@ START_TEST(without_a_token_there_is_no_progress)
 {
     struct mcp_progress progress;
     struct strbuf out = STRBUF_INIT;
-    mcp_progress_init(&progress, (struct json_span){NULL, 0}, 0);
-    mcp_progress_add(&progress, 1, "x", 1);
+    mcp_progress_init(&progress, (struct json_span){NULL, 0}, false, 0);
+    mcp_progress_add(&progress, 1, "x", 1, 0);
     ck_assert_int_eq(mcp_progress_due(&progress, 99999999), -1);
     mcp_progress_send(&progress, 99999999, true, &out);
     ck_assert_uint_eq(out.size, 0);
@@ -493,6 +526,7 @@ int main(void)
     tcase_add_loop_test(progress, plain_text_however_it_is_cut, 0,
                         sizeof streams / sizeof *streams);
     tcase_add_test(progress, a_sequence_without_end_swallows_little);
+    tcase_add_test(progress, progress_without_secrets);
     tcase_add_test(progress, progress_comes_in_portions);
     tcase_add_test(progress, progress_always_grows);
     tcase_add_test(progress, silence_gives_a_sign_of_life);

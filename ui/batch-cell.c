@@ -195,6 +195,7 @@ static bool take_event(struct batch *batch, int64_t limit_ms)
     struct hermes_event *event = NULL;
     batch_check_signals(batch);
     int64_t wait = sooner(limit_ms, progress_tick(&batch->progress));
+    wait = sooner(wait, batch_show_waiting(batch));
     if (hermes_next_event(batch->engine, wait, &event) != HERMES_OK)
         return false;
     if (event) {

@@ -9,6 +9,7 @@
 #include "batch.h"
 #include "document.h"
 #include "junit.h"
+#include "live-text.h"
 #include "notebook-write.h"
 #include "progress.h"
 #include "strbuf.h"
@@ -31,6 +32,9 @@ enum batch_stop {
     BATCH_STOP_PIPE,   /* standard output cannot be written */
     BATCH_STOP_ENGINE, /* the engine refused a cell */
 };
+
+/* What text in events belongs to. */
+enum batch_text { BATCH_TEXT_CELL, BATCH_TEXT_BACKGROUND, BATCH_TEXTS };
 
 struct batch {
     struct hermes_engine *engine;
@@ -75,7 +79,7 @@ struct batch {
 
     /* Writing. */
     struct progress progress;
-    struct strbuf held[3]; /* --events: the incomplete character at the end of streams 1 and 2 */
+    struct live_text live[BATCH_TEXTS][2]; /* --events: of streams 1 and 2 */
 };
 
 /* batch-load.c: false with one line in error */
@@ -97,6 +101,8 @@ void batch_show_display(struct batch *batch, const struct hermes_event *event);
 void batch_show_result(struct batch *batch, const struct hermes_result *result);
 void batch_show_background(struct batch *batch, const struct hermes_event *event);
 void batch_show_end(struct batch *batch);
+/* Show the text of events that has waited long enough; how long until the next time, -1: never. */
+int64_t batch_show_waiting(struct batch *batch);
 /* A remark on stderr, with the program's name; not when quiet unless it is an error. */
 void batch_say(struct batch *batch, bool error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

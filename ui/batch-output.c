@@ -17,7 +17,6 @@
 #include "json-scan.h"
 #include "json-write.h"
 #include "signals.h"
-#include "utf8.h"
 
 #define LAST_WORDS_MS 500
 
@@ -120,33 +119,64 @@ static void add_event(const struct batch *batch, struct strbuf *out, const char 
         strbuf_addf(out, ",\"cell\":%zu", batch->current->number);
 }
 
-/*
- * One "output" or "background" event; an incomplete character at the end waits for the rest unless
- * last.
- */
-static void put_text_event(struct batch *batch, const char *name, int stream, const char *data,
-                           size_t size, bool last)
+/* One "output" or "background" event, unless there is nothing to tell. */
+static void put_text_event(struct batch *batch, enum batch_text kind, int stream,
+                           struct strbuf *text)
 {
-    struct strbuf *held = &batch->held[stream == 2 ? 2 : 1], line = STRBUF_INIT;
-    strbuf_add(held, data, size);
-    size_t keep = last ? 0 : utf8_partial_tail(held->data, held->size);
-    if (held->size > keep) {
-        add_event(batch, &line, name);
+    struct strbuf line = STRBUF_INIT;
+    if (text->size) {
+        add_event(batch, &line, kind == BATCH_TEXT_CELL ? "output" : "background");
         strbuf_addf(&line, ",\"stream\":\"%s\",\"text\":", stream == 2 ? "stderr" : "stdout");
-        json_add_string(&line, held->data, held->size - keep);
+        json_add_string(&line, text->data, text->size);
         strbuf_addc(&line, '}');
         put_line(batch, &line);
     }
-    memmove(held->data, held->data + held->size - keep, keep);
-    held->size = keep;
+    strbuf_free(text);
 }
 
-static void flush_held(struct batch *batch, const char *name)
+static void add_live(struct batch *batch, enum batch_text kind, int stream, const char *data,
+                     size_t size)
+{
+    struct strbuf text = STRBUF_INIT;
+    live_text_add(&batch->live[kind][stream == 2], data, size, now_ms(), &text);
+    put_text_event(batch, kind, stream, &text);
+}
+
+static void flush_live(struct batch *batch, enum batch_text kind)
 {
     for (int stream = 1; stream <= 2; stream++) {
-        if (batch->held[stream].size)
-            put_text_event(batch, name, stream, "", 0, true);
+        struct strbuf text = STRBUF_INIT;
+        live_text_flush(&batch->live[kind][stream == 2], &text);
+        put_text_event(batch, kind, stream, &text);
     }
+}
+
+static void end_live(struct batch *batch, enum batch_text kind)
+{
+    for (int stream = 1; stream <= 2; stream++) {
+        struct strbuf text = STRBUF_INIT;
+        live_text_end(&batch->live[kind][stream == 2], &text);
+        put_text_event(batch, kind, stream, &text);
+    }
+}
+
+int64_t batch_show_waiting(struct batch *batch)
+{
+    int64_t now = now_ms(), soonest = -1;
+    for (int kind = 0; kind < BATCH_TEXTS; kind++) {
+        for (int stream = 1; stream <= 2; stream++) {
+            struct live_text *live = &batch->live[kind][stream == 2];
+            int64_t due = live_text_due(live, now);
+            if (due == 0) {
+                struct strbuf text = STRBUF_INIT;
+                live_text_flush(live, &text);
+                put_text_event(batch, kind, stream, &text);
+            } else if (due > 0 && (soonest < 0 || due < soonest)) {
+                soonest = due;
+            }
+        }
+    }
+    return soonest;
 }
 
 static void put_result(struct batch *batch, const struct hermes_result *result)
@@ -219,7 +249,7 @@ static void put_wall_time(struct batch *batch, const struct hermes_result *resul
     if (batch->options->format == BATCH_HUMAN)
         put(batch, STDOUT_FILENO, text, (size_t)length);
     else if (batch->options->format == BATCH_EVENTS)
-        put_text_event(batch, "output", 1, text, (size_t)length, true);
+        add_live(batch, BATCH_TEXT_CELL, 1, text, (size_t)length);
 }
 
 /*
@@ -243,7 +273,7 @@ void batch_show_output(struct batch *batch, const struct hermes_event *event)
     if (batch->options->format == BATCH_HUMAN)
         put(batch, event->stream == 2 ? STDERR_FILENO : STDOUT_FILENO, event->data, event->size);
     else if (batch->options->format == BATCH_EVENTS)
-        put_text_event(batch, "output", event->stream, event->data, event->size, false);
+        add_live(batch, BATCH_TEXT_CELL, event->stream, event->data, event->size);
 }
 
 void batch_show_background(struct batch *batch, const struct hermes_event *event)
@@ -251,7 +281,7 @@ void batch_show_background(struct batch *batch, const struct hermes_event *event
     if (batch->options->format == BATCH_HUMAN)
         put(batch, event->stream == 2 ? STDERR_FILENO : STDOUT_FILENO, event->data, event->size);
     else if (batch->options->format == BATCH_EVENTS)
-        put_text_event(batch, "background", event->stream, event->data, event->size, false);
+        add_live(batch, BATCH_TEXT_BACKGROUND, event->stream, event->data, event->size);
 }
 
 void batch_show_display(struct batch *batch, const struct hermes_event *event)
@@ -259,6 +289,7 @@ void batch_show_display(struct batch *batch, const struct hermes_event *event)
     struct strbuf out = STRBUF_INIT, error = STRBUF_INIT;
     struct json_span bundle, plain;
     if (batch->options->format == BATCH_EVENTS) {
+        flush_live(batch, BATCH_TEXT_CELL); /* it was written before */
         add_event(batch, &out, "display");
         strbuf_addf(&out, ",\"is_result\":%s,\"data\":", event->is_result ? "true" : "false");
         strbuf_add(&out, event->data, event->size);
@@ -280,7 +311,7 @@ void batch_show_result(struct batch *batch, const struct hermes_result *result)
     if (batch->wall_time)
         put_wall_time(batch, result);
     if (batch->options->format == BATCH_EVENTS)
-        flush_held(batch, "output");
+        end_live(batch, BATCH_TEXT_CELL);
     if (batch->options->format == BATCH_HUMAN) {
         put_error(batch, result);
         return;
@@ -296,7 +327,7 @@ void batch_show_end(struct batch *batch)
     struct strbuf line = STRBUF_INIT;
     if (batch->options->format != BATCH_EVENTS)
         return;
-    flush_held(batch, "background");
+    end_live(batch, BATCH_TEXT_BACKGROUND);
     strbuf_addf(&line, "{\"event\":\"end\",\"status\":%d}", batch->status);
     put_line(batch, &line);
 }

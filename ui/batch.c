@@ -62,8 +62,8 @@ static void batch_free(struct batch *batch)
     free(batch->records);
     document_free(&batch->document);
     strbuf_free(&batch->text);
-    for (int i = 0; i < 3; i++)
-        strbuf_free(&batch->held[i]);
+    for (int i = 0; i < 2 * BATCH_TEXTS; i++)
+        live_text_free(&batch->live[i / 2][i % 2]);
     free(batch->script);
     free(batch->file_name);
     free(batch->path0);
@@ -91,6 +91,8 @@ int batch_run(struct hermes_engine *engine, const struct batch_options *options)
     batch.started_ms = batch.saved_ms = now_ms();
     if (options->run_timeout_ms >= 0)
         batch.deadline_ms = batch.started_ms + options->run_timeout_ms;
+    for (int i = 0; i < 2 * BATCH_TEXTS && options->format == BATCH_EVENTS; i++)
+        live_text_init(&batch.live[i / 2][i % 2], live_text_wanted(engine));
     signals_install(engine);
     tool_calls_init(&batch.calls, engine, options->terms);
     batch.calls.approval.nobody = "in a batch there is nobody to ask";

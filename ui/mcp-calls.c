@@ -228,7 +228,7 @@ void mcp_calls_on_event(struct mcp_server *server, const struct hermes_event *ev
     else if (call && event->type == HERMES_EVENT_STARTED)
         mcp_progress_start(&call->progress);
     else if (call && event->type == HERMES_EVENT_OUTPUT)
-        mcp_progress_add(&call->progress, event->stream, event->data, event->size);
+        mcp_progress_add(&call->progress, event->stream, event->data, event->size, now_ms());
     else if (call && event->type == HERMES_EVENT_DONE)
         on_done(server, call, event->result);
 }
@@ -390,7 +390,7 @@ static void run_tool(struct mcp_server *server, const struct mcp_tool *tool, str
         break;
     case MCP_EXECUTE_CODE:
         call = add(server, tool, id, arguments);
-        mcp_progress_init(&call->progress, token, now_ms());
+        mcp_progress_init(&call->progress, token, live_text_wanted(server->engine), now_ms());
         char *session = xstrdup(call->arguments.session);
         advance(server, session);
         free(session);

@@ -113,18 +113,24 @@ void mcp_plain_add(struct mcp_plain *plain, const char *data, size_t size, struc
  * ---------------------------------------------------------------------------------------
  */
 
-void mcp_progress_init(struct mcp_progress *progress, struct json_span token, int64_t now)
+void mcp_progress_init(struct mcp_progress *progress, struct json_span token, bool redact,
+                       int64_t now)
 {
     *progress = (struct mcp_progress){.began_ms = now, .sent_ms = now - MCP_PROGRESS_MS};
-    if (token.size)
-        progress->token = xmemdup0(token.start, token.size);
+    if (!token.size)
+        return;
+    progress->token = xmemdup0(token.start, token.size);
+    live_text_init(&progress->live[0], redact);
+    live_text_init(&progress->live[1], redact);
 }
 
 void mcp_progress_free(struct mcp_progress *progress)
 {
     free(progress->token);
-    strbuf_free(&progress->streams[0].held);
-    strbuf_free(&progress->streams[1].held);
+    for (int i = 0; i < 2; i++) {
+        strbuf_free(&progress->streams[i].held);
+        live_text_free(&progress->live[i]);
+    }
     strbuf_free(&progress->text);
     progress->token = NULL;
 }
@@ -134,12 +140,10 @@ void mcp_progress_start(struct mcp_progress *progress)
     progress->started = true;
 }
 
-void mcp_progress_add(struct mcp_progress *progress, int stream, const char *data, size_t size)
+/* Of a flood the newest part stays. */
+static void bound_text(struct mcp_progress *progress)
 {
     struct strbuf *text = &progress->text;
-    if (!progress->token)
-        return;
-    mcp_plain_add(&progress->streams[stream == 2], data, size, text);
     if (text->size <= MCP_PROGRESS_MAX)
         return;
     size_t cut = text->size - MCP_PROGRESS_MAX / 2;
@@ -150,13 +154,50 @@ void mcp_progress_add(struct mcp_progress *progress, int stream, const char *dat
     memmove(text->data, text->data + cut, text->size);
 }
 
+void mcp_progress_add(struct mcp_progress *progress, int stream, const char *data, size_t size,
+                      int64_t now)
+{
+    struct strbuf plain = STRBUF_INIT;
+    if (!progress->token)
+        return;
+    mcp_plain_add(&progress->streams[stream == 2], data, size, &plain);
+    if (plain.size)
+        live_text_add(&progress->live[stream == 2], plain.data, plain.size, now, &progress->text);
+    strbuf_free(&plain);
+    bound_text(progress);
+}
+
 int64_t mcp_progress_due(const struct mcp_progress *progress, int64_t now)
 {
     if (!progress->token)
         return -1;
     int64_t due =
         progress->sent_ms + (progress->text.size ? MCP_PROGRESS_MS : MCP_PROGRESS_SILENCE_MS) - now;
+    for (int i = 0; i < 2; i++) { /* what is shown then waits for its turn as all text does */
+        int64_t shown = live_text_due(&progress->live[i], now);
+        int64_t turn = progress->sent_ms + MCP_PROGRESS_MS - now;
+        if (shown >= 0 && (shown > turn ? shown : turn) < due)
+            due = shown > turn ? shown : turn;
+    }
     return due > 0 ? due : 0;
+}
+
+/* What has waited long enough becomes text to be sent; with last, all does. */
+static void take_waiting(struct mcp_progress *progress, int64_t now, bool last)
+{
+    for (int i = 0; i < 2; i++) {
+        struct strbuf *held = &progress->streams[i].held, rest = STRBUF_INIT;
+        if (last) {
+            utf8_repair(&rest, strbuf_text(held), held->size);
+            live_text_add(&progress->live[i], strbuf_text(&rest), rest.size, now, &progress->text);
+            live_text_end(&progress->live[i], &progress->text);
+            strbuf_clear(held);
+            strbuf_free(&rest);
+        } else if (live_text_due(&progress->live[i], now) == 0) {
+            live_text_flush(&progress->live[i], &progress->text);
+        }
+    }
+    bound_text(progress);
 }
 
 /*
@@ -189,11 +230,7 @@ void mcp_progress_send(struct mcp_progress *progress, int64_t now, bool last, st
     struct strbuf params = STRBUF_INIT;
     if (!progress->token)
         return;
-    for (int i = 0; last && i < 2; i++) {
-        utf8_repair(&progress->text, strbuf_text(&progress->streams[i].held),
-                    progress->streams[i].held.size);
-        strbuf_clear(&progress->streams[i].held);
-    }
+    take_waiting(progress, now, last);
     if (last ? !progress->text.size : mcp_progress_due(progress, now) > 0)
         return;
     strbuf_addf(&params, "{\"progressToken\":%s,\"progress\":", progress->token);

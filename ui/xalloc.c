@@ -10,9 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void out_of_memory(void) __attribute__((noreturn));
-
-static void out_of_memory(void)
+void xout_of_memory(void)
 {
     static const char text[] = "hermes-repl: out of memory\n";
     ssize_t ignored = write(STDERR_FILENO, text, sizeof(text) - 1);
@@ -24,7 +22,7 @@ void *xmalloc(size_t size)
 {
     void *pointer = malloc(size ? size : 1);
     if (!pointer)
-        out_of_memory();
+        xout_of_memory();
     return pointer;
 }
 
@@ -32,7 +30,7 @@ void *xcalloc(size_t count, size_t size)
 {
     void *pointer = calloc(count ? count : 1, size ? size : 1);
     if (!pointer)
-        out_of_memory();
+        xout_of_memory();
     return pointer;
 }
 
@@ -40,14 +38,14 @@ void *xrealloc(void *pointer, size_t size)
 {
     void *grown = realloc(pointer, size ? size : 1);
     if (!grown)
-        out_of_memory();
+        xout_of_memory();
     return grown;
 }
 
 char *xmemdup0(const void *data, size_t size)
 {
     if (size == SIZE_MAX)
-        out_of_memory();
+        xout_of_memory();
     char *copy = xmalloc(size + 1);
     if (size)
         memcpy(copy, data, size);
@@ -73,7 +71,7 @@ char *xasprintf(const char *format, ...)
     int length = vasprintf(&text, format, arguments);
     va_end(arguments);
     if (length < 0)
-        out_of_memory();
+        xout_of_memory();
     return text;
 }
 
@@ -83,7 +81,7 @@ void *xgrow(void *array, size_t count, size_t *capacity, size_t element_size)
         return array;
     size_t wanted = *capacity ? *capacity * 2 : 8;
     if (wanted < *capacity || wanted > SIZE_MAX / element_size)
-        out_of_memory();
+        xout_of_memory();
     *capacity = wanted;
     return xrealloc(array, wanted * element_size);
 }

@@ -8,6 +8,8 @@
 
 #include <stddef.h>
 
+void xout_of_memory(void) __attribute__((noreturn));
+
 void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *pointer, size_t size);

@@ -235,8 +235,9 @@ HERMES_API char *hermes_authority_dispatch(struct hermes_authority *authority, c
  */
 HERMES_API int hermes_tool_answer(struct hermes_engine *engine, uint64_t call, const char *json, size_t json_size);
 /*
- * Answer {"error": why} to a HERMES_EVENT_TOOL_CALL that was not run (an approval that was denied): unlike an answer it
- * costs nothing of the cell's budget and is not in its tool_calls. Errors as hermes_tool_answer(), and HERMES_ENOMEM.
+ * Answer {"error": why} to a HERMES_EVENT_TOOL_CALL that was not run (an approval that was denied):
+ * unlike an answer it costs nothing of the cell's budget and is not in its tool_calls. Errors as
+ * hermes_tool_answer(), and HERMES_ENOMEM.
  */
 HERMES_API int hermes_tool_refuse(struct hermes_engine *engine, uint64_t call, const char *why);
 
@@ -292,7 +293,8 @@ enum hermes_cell_flags {
      * the screen of the person who runs the cell. Without it, and with the option "redact" on,
      * well-known keys, authorization headers, private keys, web tokens, passwords in addresses and
      * dumped environments become marks, and result.redactions counts them. The code that runs,
-     * files that it writes and the raw bytes of events are never changed.
+     * files that it writes and the raw bytes of events are never changed (for those: struct
+     * hermes_redactor).
      */
     HERMES_CELL_NO_REDACT = 1 << 7,
 };
@@ -479,6 +481,53 @@ HERMES_API void hermes_event_free(struct hermes_event *event);
 
 /* End the current or the next wait in hermes_next_event() early. Async-signal-safe. */
 HERMES_API void hermes_wake(struct hermes_engine *engine);
+
+/* ---- secrets in live output ------------------------------------------------------------- */
+
+/*
+ * The bytes of events are raw. A redactor makes text of one stream of them that may be shown to
+ * others: valid UTF-8 (what is malformed becomes U+FFFD), with marks in the place of what
+ * HERMES_CELL_NO_REDACT tells of, however the events cut it. Escape sequences and control
+ * characters stay, for they are part of the output, but are not looked at: a secret with colours in
+ * it is found, and they stand behind its mark then. Text that may be the beginning of a secret is
+ * held back, 20 KiB at most; what begins a character or an escape sequence waits for its rest, 64
+ * KiB at most. The option "redact" is not asked: without a redactor nothing is changed.
+ *   Thread: one at a time for each redactor.
+ */
+struct hermes_redactor; /* opaque */
+
+/* Returns NULL when out of memory. Free with hermes_redactor_free(). */
+HERMES_API struct hermes_redactor *hermes_redactor_new(void);
+
+/*
+ * Take bytes of the stream, and give in ret_text the text that may be shown now (yours,
+ * hermes_free(); "" if there is none).
+ *   Errors: HERMES_EINVAL  a NULL pointer
+ *           HERMES_ENOMEM  nothing is given, and text is missing from what is given later
+ */
+HERMES_API HERMES_MUST_CHECK int hermes_redactor_feed(struct hermes_redactor *redactor, const char *data, size_t size,
+                                                      char **ret_text, size_t *ret_size);
+
+/* How many bytes of text are held back that hermes_redactor_flush() would release. */
+HERMES_API size_t hermes_redactor_held(const struct hermes_redactor *redactor);
+
+/*
+ * Give what is held back, redacted as if nothing followed: for a partial line that a reader should
+ * see by now; 100 ms after it came is a good time. What is fed later is still judged together with
+ * it: of a secret that has begun already, the rest becomes a mark. Incomplete characters and escape
+ * sequences go on waiting. Errors as hermes_redactor_feed().
+ */
+HERMES_API HERMES_MUST_CHECK int hermes_redactor_flush(struct hermes_redactor *redactor, char **ret_text,
+                                                       size_t *ret_size);
+
+/*
+ * The stream is at its end, as when its cell is done: give all that is left. The redactor is as new
+ * then. Errors as hermes_redactor_feed().
+ */
+HERMES_API HERMES_MUST_CHECK int hermes_redactor_finish(struct hermes_redactor *redactor, char **ret_text,
+                                                        size_t *ret_size);
+/* NULL is fine. */
+HERMES_API void hermes_redactor_free(struct hermes_redactor *redactor);
 
 /* ---- sessions and kernels --------------------------------------------------------------- */
 

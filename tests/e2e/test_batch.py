@@ -24,6 +24,8 @@ import unittest
 import uuid
 import xml.etree.ElementTree
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)    # also where all of this runs under nohup
+
 PROGRAM = os.environ.get("HERMES_REPL", "hermes-repl")
 if os.sep in PROGRAM:
     PROGRAM = os.path.abspath(PROGRAM)
@@ -415,6 +417,55 @@ class Events(Case):
         events = self.run_program("--batch", "f.py", "--events").lines
         self.assertEqual("".join(event["text"] for event in events if event["event"] == "output"),
                          "é→😀\ufffd")
+
+    def events_of(self, *words):
+        """The events and when each came."""
+        process = self.start(self.command("--batch", "f.py", "--events", *words))
+        events = [(json.loads(line), time.monotonic()) for line in process.stdout]
+        self.assertEqual(self.finish(process).status, 0)
+        return events
+
+    @staticmethod
+    def text_of(events, kind="output", stream="stdout"):
+        return "".join(event["text"] for event, _ in events
+                       if event["event"] == kind and event["stream"] == stream)
+
+    def test_secrets_in_two_parts(self):
+        head, tail = "ghp_" + 14 * "A", 22 * "B"
+        text = ("import sys, time\nfor stream in sys.stdout, sys.stderr:\n"
+                "    for part in 'key: %s', '%s', ' end\\n':\n"
+                "        print(part, end='', file=stream, flush=True)\n        time.sleep(0.02)\n" % (head, tail))
+        self.write("f.py", text)
+        events = self.events_of()
+        for stream in "stdout", "stderr":
+            self.assertEqual(self.text_of(events, stream=stream), "key: ghp_AA...BBBB end\n")
+        self.assertNotIn(head, json.dumps(events))
+        self.assertNotIn(tail, json.dumps(events))
+        self.assertEqual(self.text_of(self.events_of("--redact", "off")), "key: " + head + tail + " end\n")
+
+    def test_secrets_in_colour_and_at_the_end(self):
+        key = "ghp_" + 36 * "A"
+        self.write("f.py", "import atexit\natexit.register(print, %r)\nprint('\\x1b[31m%s\\x1b[m', end='')\n"
+                           "# %%%%\nprint(%r, end='')\n" % (key, key, key))
+        events = self.events_of()
+        self.assertEqual(self.text_of(events), "\x1b[31mghp_AA...AAAA\x1b[mghp_AA...AAAA")
+        self.assertEqual([event["cell"] for event, _ in events if event["event"] == "output"][-1], 2)
+        self.assertEqual(self.text_of(events, "background"), "ghp_AA...AAAA\n")
+
+    def test_partial_lines_are_live(self):
+        self.write("f.py", "import os\nfor i in range(4):\n    os.write(1, b'\\r%d of 4, tokens' % i)\n"
+                           "    while not os.path.exists(str(i)): pass\n")
+        process = self.start(self.command("--batch", "f.py", "--events"))
+        self.assertEqual(json.loads(process.stdout.readline())["event"], "started")
+        for i in range(4):
+            begun, text = time.monotonic(), ""
+            while not text.endswith("tokens"):
+                text += json.loads(process.stdout.readline())["text"]
+            self.assertEqual(text, "\r%d of 4, tokens" % i)
+            if i:
+                self.assertLess(time.monotonic() - begun, 0.3 * SLOW)
+            self.write(str(i), "")
+        self.finish(process)
 
     def test_display(self):
         self.write("n.ipynb", json.dumps(notebook("display('x')\n7")))

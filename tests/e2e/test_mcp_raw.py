@@ -18,6 +18,8 @@ import threading
 import time
 import unittest
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)    # also where all of this runs under nohup
+
 PROGRAM = os.path.abspath(os.environ.get("HERMES_REPL", "hermes-repl"))
 PYTHON = os.environ.get("TEST_PYTHON") or sys.executable
 SLOW = int(os.environ.get("CK_TIMEOUT_MULTIPLIER", "1") or 1)      # sanitizers
@@ -334,6 +336,34 @@ class BadInput(Test):
         self.assertIn(line, json.dumps(result["structuredContent"]["output"]).replace("\\", ""))
         self.assert_usable(server)
         self.assertEqual(server.finish(), ([], 0, ""))
+
+
+class Progress(Test):
+    CODE = ("import time\nfor part in 'key: ghp_' + 14 * 'A', 22 * 'B', ' end\\n', 'partial tokens':\n"
+            "    print(part, end='', flush=True)\n    time.sleep(0.02)\n"
+            "import os\nwhile not os.path.exists('go'): time.sleep(0.005)")
+
+    def progress(self, server):
+        """What is shown while the cell still runs."""
+        server.start(self.CODE, 7, "p")
+        text = ""
+        while not text.endswith("partial tokens"):
+            message = server.receive()
+            self.assertEqual(message["method"], "notifications/progress")
+            if not message["params"]["message"].startswith(("waiting for", "running for")):
+                text += message["params"]["message"]
+        with open(os.path.join(self.home, "go"), "w"):
+            pass
+        answer = server.receive()
+        self.assertEqual((answer["id"], answer["result"]["isError"]), (7, False))
+        return text
+
+    def test_secrets_in_two_parts(self):
+        self.assertEqual(self.progress(self.serve()), "key: ghp_AA...BBBB end\npartial tokens")
+
+    def test_redact_off(self):
+        self.assertEqual(self.progress(self.serve("--redact", "off")),
+                         "key: ghp_" + 14 * "A" + 22 * "B" + " end\npartial tokens")
 
 
 class Cancelling(Test):
