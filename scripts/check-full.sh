@@ -61,5 +61,6 @@ tree "fuzzers: build" "$top/build-fuzz" CC=clang --enable-fuzzing --enable-asan 
 } || :
 
 # ---- long runs and the package ------------------------------------------------------------------------
+step "contract: 20 times" env HERMES_CONTRACT_ROUNDS=20 make -C "$build" check TESTS=tests/frame/contract.sh || :
 step "soak" "$top/scripts/soak.sh" "$build/hermes-repl" || :
 step "distcheck" make -C "$build" distcheck DISTCHECK_CONFIGURE_FLAGS="--enable-tests" || :

@@ -108,6 +108,9 @@ def main():
         t = run("interrupt")
         alone("interrupt of a busy loop", t["busy loop"], "≤ 1 ms")
         alone("interrupt of a sleep", t["sleep"], "≤ 1 ms")
+    if wanted("tool"):
+        t = run("tool", max(5, args.rounds // 3))
+        row("tool call", t["tool call"], t["warm cell"], "warm cell", "≤ 3")
     if wanted("lines"):
         t = run("lines", 5)
         row("printed lines, line-buffered", t["engine"], t["floor"], "C floor", "≥ 0.85")

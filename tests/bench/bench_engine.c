@@ -4,7 +4,7 @@
  * process and in turn, so that drift hits both. The floor is the least that keeps a Python child
  * alive: vfork, a socketpair, a pipe, poll; a runner that execs text.
  *
- *   bench_engine PYTHON ROUNDS cold|warm|reset|interrupt|lines|blocks|kernels
+ *   bench_engine PYTHON ROUNDS cold|warm|reset|interrupt|tool|lines|blocks|kernels
  *
  * Prints one line "name unit value value ..." for each contestant.
  */
@@ -303,6 +303,51 @@ static void bench_reset(void)
     hermes_engine_free(engine);
 }
 
+static char *answer_tool(const struct hermes_tool_call *call)
+{
+    (void)call;
+    return strdup("{}");
+}
+
+/* A cell that calls a tool again and again, beside cells that do nothing. */
+static void bench_tool(void)
+{
+    enum { CALLS = 2000 };
+    static struct series call = {.name = "tool call", .unit = "us"},
+                         warm = {.name = "warm cell", .unit = "us"};
+    struct hermes_engine *engine = new_engine();
+    struct hermes_kernel_setup setup = HERMES_KERNEL_SETUP_INIT;
+    struct hermes_cell cell = HERMES_CELL_INIT;
+
+    setup.env = HERMES_ENV_INHERIT;
+    cell.session = "bench";
+    cell.python = python;
+    cell.setup = &setup;
+    cell.tool_handler = answer_tool;
+    cell.max_tool_calls = -1;
+    run_in(engine, "bench", "from hermes_tools import terminal");
+    for (int i = 0; i < rounds; i++) {
+        struct hermes_result *result;
+        struct hermes_error error;
+        double begin = now_us();
+
+        cell.code = "for i in range(2000): terminal('x')";
+        if (hermes_execute(engine, &cell, &result, &error))
+            fail(error.text);
+        if (result->tool_calls != CALLS)
+            fail("a tool call went wrong");
+        hermes_result_free(result);
+        call.value[i] = (now_us() - begin) / CALLS;
+        begin = now_us();
+        for (int n = 0; n < CALLS; n++)
+            run_in(engine, "bench", "x=1");
+        warm.value[i] = (now_us() - begin) / CALLS;
+    }
+    print_series(&call);
+    print_series(&warm);
+    hermes_engine_free(engine);
+}
+
 static void bench_interrupt(void)
 {
     static struct series series[2] = {{.name = "busy loop", .unit = "ms"},
@@ -411,9 +456,8 @@ int main(int argc, char **argv)
     const char *what;
 
     if (argc != 4 || (rounds = atoi(argv[2])) < 1 || rounds > MAX_ROUNDS) {
-        fprintf(
-            stderr,
-            "usage: bench_engine PYTHON ROUNDS cold|warm|reset|interrupt|lines|blocks|kernels\n");
+        fprintf(stderr, "usage: bench_engine PYTHON ROUNDS "
+                        "cold|warm|reset|interrupt|tool|lines|blocks|kernels\n");
         return 2;
     }
     python = argv[1];
@@ -426,6 +470,8 @@ int main(int argc, char **argv)
         bench_reset();
     else if (strcmp(what, "interrupt") == 0)
         bench_interrupt();
+    else if (strcmp(what, "tool") == 0)
+        bench_tool();
     else if (strcmp(what, "lines") == 0)
         bench_output("L='x'*99\nfor i in range(300000): print(L)", 30);
     else if (strcmp(what, "blocks") == 0)
