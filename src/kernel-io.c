@@ -349,61 +349,82 @@ static void crash_took_too_long(struct hr_timer *timer)
 }
 
 /* Bytes that are no frame: the text of a crash, if the process ends soon. */
-static void take_crash_text(struct hr_kernel *kernel)
+static void take_crash_text(struct hr_kernel *kernel, const char *data, size_t size)
 {
     if (!kernel->crashing && !hr_kernel_is_ending(kernel)) {
         kernel->crashing = true;
         hr_timer_start(kernel->engine->loop, &kernel->escalate, hr_after_ms(CRASH_GRACE_MS),
                        crash_took_too_long);
     }
-    if (kernel->crash.size + kernel->in.size <= CRASH_TEXT_MAX)
-        hr_buf_add(&kernel->crash, kernel->in.data, kernel->in.size);
-    hr_buf_clear(&kernel->in);
+    if (kernel->crash.size + size <= CRASH_TEXT_MAX)
+        hr_buf_add(&kernel->crash, data, size);
 }
 
-static void take_frames(struct hr_kernel *kernel)
+/* Returns how much was used. *ret_fault is set for what breaks a rule. */
+static size_t take_frames(struct hr_kernel *kernel, const char *data, size_t size,
+                          const char **ret_fault)
 {
     struct hr_frame frame;
     const char *fault = NULL;
     size_t at = 0;
     ssize_t used = 0;
 
-    while (!kernel->crashing && kernel->in.size > at) {
-        if (kernel->in.data[at] == 'F' && !hr_kernel_is_ending(kernel))
+    while (!kernel->crashing && size > at) {
+        if (data[at] == 'F' && !hr_kernel_is_ending(kernel))
             break;
-        used = hr_frame_decode(kernel->in.data + at, kernel->in.size - at, &frame, &fault);
+        used = hr_frame_decode(data + at, size - at, &frame, &fault);
         if (used <= 0)
             break;
         at += (size_t)used;
         if (!hr_kernel_is_ending(kernel))
             hr_kernel_take_frame(kernel, &frame);
     }
-    if (at)
-        hr_buf_consume(&kernel->in, at);
+    *ret_fault = used < 0 ? fault : NULL;
+    return at;
+}
+
+/* Only what is the beginning of a frame is kept by the kernel: most of the time that is nothing. */
+static void take_bytes(struct hr_kernel *kernel, const char *data, size_t size)
+{
+    bool kept = kernel->in.size > 0, complete = !kept || hr_buf_add(&kernel->in, data, size);
+    const char *fault = NULL;
+    size_t used;
+
+    if (kept && complete) {
+        data = kernel->in.data;
+        size = kernel->in.size;
+    }
+    used = complete ? take_frames(kernel, data, size, &fault) : 0;
     if (hr_kernel_is_ending(kernel) && !kernel->crashing)
-        hr_buf_clear(&kernel->in);
-    else if (kernel->in.size && (kernel->crashing || kernel->in.data[0] == 'F'))
-        take_crash_text(kernel);
-    else if (used < 0)
+        used = size;
+    if (size > used && complete && (kernel->crashing || data[used] == 'F')) {
+        take_crash_text(kernel, data + used, size - used);
+        used = size;
+    } else if (fault) {
         hr_kernel_fault(kernel, fault);
+        used = size;
+    } else if (!kept && size > used) {
+        complete = hr_buf_add(&kernel->in, data + used, size - used);
+    }
+    if (kept && complete)
+        hr_buf_consume(&kernel->in, used);
+    if (!complete)
+        hr_kernel_fault(kernel, "out of memory while an answer was read");
+    if (!complete || !kernel->in.size)
+        hr_buf_done(&kernel->in);
 }
 
 /* false: nothing more now. */
 bool hr_kernel_read_control(struct hr_kernel *kernel)
 {
+    char *data = kernel->engine->control_scratch;
     ssize_t n;
 
     if (kernel->control.fd < 0)
         return false;
-    if (!hr_buf_reserve(&kernel->in, READ_CHUNK)) {
-        hr_kernel_fault(kernel, "out of memory while an answer was read");
-        return false;
-    }
-    n = recv(kernel->control.fd, kernel->in.data + kernel->in.size, READ_CHUNK, MSG_DONTWAIT);
+    n = recv(kernel->control.fd, data, READ_CHUNK, MSG_DONTWAIT);
     if (n > 0) {
-        kernel->in.size += (size_t)n;
-        kernel->in.data[kernel->in.size] = '\0';
-        take_frames(kernel);
+        take_bytes(kernel, data, (size_t)n);
         return true;
     }
     if (n == 0 || (errno != EAGAIN && errno != EINTR)) /* the process's end tells the rest */

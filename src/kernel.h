@@ -256,9 +256,10 @@ struct hermes_engine {
     size_t random_left;
     bool closing; /* free or shutdown in progress: no new cells */
     struct hr_timer idle_timer;
-    char scratch[HR_SCRATCH_SIZE];
-    bool trash; /* a kernel waits to be freed after the step */
-    bool swept; /* staging directories of dead hosts are gone */
+    char scratch[HR_SCRATCH_SIZE];         /* for output */
+    char control_scratch[HR_SCRATCH_SIZE]; /* for frames, while their output is read */
+    bool trash;                            /* a kernel waits to be freed after the step */
+    bool swept;                            /* staging directories of dead hosts are gone */
 
     hermes_cell_guard_fn cell_guard;
     void *cell_guard_context;
