@@ -231,6 +231,15 @@ void hr_kernel_fault(struct hr_kernel *kernel, const char *fault)
     hr_kernel_kill(kernel, HERMES_PREVIOUS_DIED);
 }
 
+static pid_t pid_of(const char *digits, size_t size)
+{
+    char text[16] = "";
+
+    if (size < sizeof text)
+        memcpy(text, digits, size);
+    return (pid_t)strtol(text, NULL, 10);
+}
+
 static void take_ready(struct hr_kernel *kernel, const struct hr_frame *frame)
 {
     struct hr_fields fields;
@@ -250,6 +259,8 @@ static void take_ready(struct hr_kernel *kernel, const struct hr_frame *frame)
     }
     compiled = (struct hr_compiled){field[3], field[4], field[6], size[3], size[4], size[6]};
     hr_runner_code_keep(kernel->engine->runner, kernel->spec->python, &compiled);
+    if (!kernel->process.python) /* the guard's word may be on its way */
+        kernel->process.python = pid_of(field[5], size[5]);
     hr_timer_stop(kernel->engine->loop, &kernel->stop);
     if (!kernel->current) /* else it may be the first cell's: that one runs already */
         hr_kernel_drain(kernel);

@@ -357,6 +357,7 @@ START_TEST(killed_while_the_next_cell_comes)
     for (int i = 0; i < 20; i++) {
         struct hermes_result *result = te_run("a", "x = 1");
 
+        ck_assert_int_gt(result->kernel_pid, 0);
         ck_assert_int_eq(kill((pid_t)result->kernel_pid, SIGKILL), 0);
         hermes_result_free(result);
         result = te_run("a", "print('next')");
