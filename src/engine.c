@@ -234,7 +234,7 @@ static bool have_event(struct hermes_engine *engine, void *argument)
 int hermes_next_event(struct hermes_engine *engine, int64_t timeout_ms,
                       struct hermes_event **ret_event)
 {
-    int64_t due_ns = timeout_ms < 0 ? HR_NEVER : hr_now_ns() + timeout_ms * 1000000;
+    int64_t due_ns = timeout_ms < 0 ? HR_NEVER : hr_later_ns(hr_now_ns(), timeout_ms);
 
     hr_engine_lock(engine);
     engine->event_wanted = true;

@@ -67,7 +67,7 @@ bool hr_kernel_is_ending(const struct hr_kernel *kernel)
 
 int64_t hr_after_ms(int64_t ms)
 {
-    return hr_now_ns() + ms * 1000000;
+    return hr_later_ns(hr_now_ns(), ms);
 }
 
 /* ---- cells: start and settle ------------------------------------------------------------ */
@@ -99,7 +99,7 @@ static void cell_started(struct hr_kernel *kernel)
     kernel->execution_count++;
     if (cell->timeout_ms)
         hr_timer_start(kernel->engine->loop, &kernel->deadline,
-                       cell->started_ns + cell->timeout_ms * 1000000, deadline_passed);
+                       hr_later_ns(cell->started_ns, cell->timeout_ms), deadline_passed);
     hr_kernel_set_state(kernel, HERMES_KERNEL_BUSY);
     if (kernel->engine->paused)
         hr_kernel_update_pause(kernel);
@@ -527,7 +527,7 @@ static void interrupt_last_call(struct hr_timer *timer)
     struct hr_kernel *kernel = HR_CONTAINER(timer, struct hr_kernel, escalate);
 
     hr_process_signal(&kernel->process, SIGINT);
-    hr_timer_start(kernel->engine->loop, timer, hr_now_ns() + kernel->grace_left_ns,
+    hr_timer_start(kernel->engine->loop, timer, hr_after_ms(kernel->grace_left_ms),
                    interrupt_not_obeyed);
 }
 
@@ -567,8 +567,8 @@ void hr_kernel_interrupt(struct hr_kernel *kernel, int64_t kill_after_ms)
     send_interrupt(kernel);
     if (kill_after_ms < 0)
         return;
-    kernel->grace_left_ns = kill_after_ms * 1000000 / 2;
-    hr_timer_start(kernel->engine->loop, &kernel->escalate, hr_now_ns() + kernel->grace_left_ns,
+    kernel->grace_left_ms = kill_after_ms / 2;
+    hr_timer_start(kernel->engine->loop, &kernel->escalate, hr_after_ms(kernel->grace_left_ms),
                    interrupt_last_call);
 }
 

@@ -165,7 +165,7 @@ struct hr_kernel {
     struct hr_timer escalate; /* interrupt or crash to kill */
     struct hr_timer stop;     /* start limit, then shutdown limit */
     struct hr_timer again;    /* a signal that came too early for the cell */
-    int64_t again_ns, grace_left_ns;
+    int64_t again_ns, grace_left_ms;
     struct hr_tool_peer *tool_peer; /* its own end of the tool channel */
     char *tool_token;
     struct hermes_authority *authority; /* installed last */

@@ -60,6 +60,11 @@ int64_t hr_now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+int64_t hr_later_ns(int64_t from_ns, int64_t ms)
+{
+    return ms < (HR_NEVER - from_ns) / 1000000 ? from_ns + ms * 1000000 : HR_NEVER;
+}
+
 /* ---- timers ----------------------------------------------------------------------------- */
 
 static bool timer_before(const struct hr_timer *a, const struct hr_timer *b)

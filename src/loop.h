@@ -67,5 +67,7 @@ void hr_loop_step(struct hr_loop *loop, int64_t due_ns);
 void hr_loop_wake(struct hr_loop *loop);
 
 int64_t hr_now_ns(void); /* monotonic */
+/* That many milliseconds after a moment; HR_NEVER for what is beyond the end of time. */
+int64_t hr_later_ns(int64_t from_ns, int64_t ms);
 
 #endif

@@ -135,7 +135,7 @@ int hermes_kernel_wait(struct hermes_engine *engine, uint64_t kernel, int64_t ti
 
     hr_engine_lock(engine);
     hr_engine_wait(engine, kernel_gone, &kernel,
-                   timeout_ms < 0 ? HR_NEVER : hr_now_ns() + timeout_ms * 1000000);
+                   timeout_ms < 0 ? HR_NEVER : hr_later_ns(hr_now_ns(), timeout_ms));
     gone = kernel_gone(engine, &kernel);
     hr_engine_unlock(engine);
     return gone;

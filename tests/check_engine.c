@@ -368,6 +368,17 @@ START_TEST(killed_while_the_next_cell_comes)
 }
 END_TEST
 
+START_TEST(limits_beyond_the_end_of_time_are_none)
+{
+    struct hermes_result *result = te_run_timeout("a", "print('done')", INT64_MAX);
+
+    EXPECT(result, result->outcome == HERMES_SUCCESS && te_has(result, "done"));
+    ck_assert_int_eq(hermes_reset(engine, "a", NULL), HERMES_OK);
+    ck_assert_int_eq(hermes_kernel_wait(engine, result->kernel, INT64_MAX), 1);
+    hermes_result_free(result);
+}
+END_TEST
+
 START_TEST(crash_is_told_with_its_traceback)
 {
     struct hermes_result *result =
@@ -1032,6 +1043,7 @@ int main(void)
     tcase_add_test(ends, killed_in_a_cell);
     tcase_add_test(ends, killed_between_cells);
     tcase_add_test(ends, killed_while_the_next_cell_comes);
+    tcase_add_test(ends, limits_beyond_the_end_of_time_are_none);
     tcase_add_test(ends, crash_is_told_with_its_traceback);
     tcase_add_test(ends, own_keyboard_interrupt_is_an_error);
     tcase_add_test(safe, a_cell_cannot_forge_its_reply);
