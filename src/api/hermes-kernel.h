@@ -252,6 +252,7 @@ enum hermes_mode {
 enum hermes_io {
     HERMES_IO_PIPES,    /* stdout and stderr apart */
     HERMES_IO_ONE_PIPE, /* one pipe for both, in exact order */
+    HERMES_IO_TTY,      /* 0, 1 and 2 are one pseudo-terminal; its output is stream 1. See hermes_input() */
 };
 
 enum hermes_stdin {
@@ -276,9 +277,12 @@ struct hermes_kernel_setup {
     const char *script;       /* __file__ and sys.argv[0]; NULL: none ("" in sys.argv) */
     const char *const *argv;  /* sys.argv[1:], NULL-ended; NULL: none */
     const char *path0;        /* sys.path[0]; NULL: "" for project mode, none for strict */
+    bool requests;            /* the kernel answers hermes_request(); costs it a thread once it is asked */
+    const char *terminal;     /* HERMES_IO_TTY: TERM; NULL: "xterm-256color" */
+    int columns, rows;        /* HERMES_IO_TTY: its first size; 0: 80, 24. Another size is no other setting */
 };
 #define HERMES_KERNEL_SETUP_INIT { sizeof(struct hermes_kernel_setup), HERMES_IO_PIPES, HERMES_STDIN_NONE, \
-                                   HERMES_ENV_SCRUB, NULL, NULL, NULL }
+                                   HERMES_ENV_SCRUB, NULL, NULL, NULL, false, NULL, 0, 0 }
 
 enum hermes_cell_flags {
     HERMES_CELL_RESET = 1 << 0,   /* run in a fresh kernel; cells attached to the old one finish there */
@@ -441,6 +445,7 @@ enum hermes_event_type {
     HERMES_EVENT_BACKGROUND, /* kernel: raw bytes that arrived while no cell ran */
     HERMES_EVENT_KERNEL,     /* kernel: changed its state */
     HERMES_EVENT_TOOL_CALL,  /* cell: calls a tool; answer with hermes_tool_answer() */
+    HERMES_EVENT_ANSWER,     /* kernel: what hermes_request() asked, JSON text in data */
 };
 
 #define HERMES_KERNEL_STATE_MAP(X) \
@@ -466,6 +471,7 @@ struct hermes_event {
     enum hermes_previous cause;     /* KERNEL: why it is stopping or dead */
     const char *session;            /* KERNEL: the owner */
     const struct hermes_tool_call *tool_call; /* TOOL_CALL */
+    uint64_t request;                         /* ANSWER */
 };
 
 /* Readable exactly while events are queued. Owned by the engine. */
@@ -481,6 +487,58 @@ HERMES_API void hermes_event_free(struct hermes_event *event);
 
 /* End the current or the next wait in hermes_next_event() early. Async-signal-safe. */
 HERMES_API void hermes_wake(struct hermes_engine *engine);
+
+/* ---- the terminal of a kernel ----------------------------------------------------------- */
+
+/*
+ * Type at the terminal of a HERMES_IO_TTY kernel: bytes as a keyboard sends them. Its line discipline
+ * is a real one: 3 interrupts what reads or runs there, 4 is end-of-file. Bytes that nobody reads
+ * wait; what still waits when a cell settles is thrown away (a cell's answers are no input of the
+ * next).
+ *   Errors: HERMES_ENOENT  no such kernel, dead, or without a terminal
+ *           HERMES_EAGAIN  1 MiB waits already; nothing was taken
+ */
+HERMES_API int hermes_input(struct hermes_engine *engine, uint64_t kernel, const char *data, size_t size,
+                            struct hermes_error *error);
+
+/* Give the terminal another size; programs there get SIGWINCH. Errors: HERMES_ENOENT, HERMES_EINVAL. */
+HERMES_API int hermes_resize(struct hermes_engine *engine, uint64_t kernel, int columns, int rows);
+
+enum hermes_input_state {
+    HERMES_INPUT_WAITS = 1 << 0,   /* a foreground process is blocked in reading the terminal */
+    HERMES_INPUT_RAW = 1 << 1,     /* line editing is off: a program takes keys one by one */
+    HERMES_INPUT_NO_ECHO = 1 << 2, /* what is typed is not shown: a password */
+};
+/*
+ * What the terminal's foreground does about input now: flags of enum hermes_input_state (0: nothing
+ * known), or HERMES_ENOENT. Reads /proc; nothing tells when it changes: ask after output that ends
+ * without a new line, and at growing intervals.
+ */
+HERMES_API int hermes_input_state(struct hermes_engine *engine, uint64_t kernel);
+
+/* ---- questions to a kernel -------------------------------------------------------------- */
+
+/*
+ * Ask a kernel that was set up with `requests` something beside its cells; it answers also while a
+ * cell runs, as far as that cell lets other threads of its interpreter run. json is an object whose
+ * "request" is one of
+ *   complete   {"code", "cursor"} -> {"start", "end", "matches": [{"text", "type"}], "more"}
+ *   inspect    {"code", "cursor", "detail"} -> {"found", "name", "type", "signature", "doc", "file", "line",
+ *              "preview", "source"}
+ *   signature  {"code", "cursor"} -> {"found", "name", "signature", "parameter", "doc"}
+ *   variables  {"filter", "sort", "limit"} -> {"count", "variables": [{"name", "type", "size_bytes", "shape",
+ *              "preview"}]}
+ *   stack      {} -> {"text"}: where the running cell is
+ *   ping       {} -> {"busy"}
+ * Cursor, start and end are offsets in bytes of the UTF-8 text. hermes-kernel-protocol(7) tells
+ * the members. Exactly one HERMES_EVENT_ANSWER follows with ret_request: the kernel's object, or
+ * {"error": "..."} when timeout_ms (0: 1000) passed or the kernel died.
+ *   Errors: HERMES_ENOENT  no such kernel, dead, or set up without requests
+ *           HERMES_EAGAIN  64 requests wait already
+ *           HERMES_EINVAL  no JSON object, or longer than 1 MiB
+ */
+HERMES_API HERMES_MUST_CHECK int hermes_request(struct hermes_engine *engine, uint64_t kernel, const char *json,
+                                                int64_t timeout_ms, uint64_t *ret_request, struct hermes_error *error);
 
 /* ---- secrets in live output ------------------------------------------------------------- */
 
@@ -538,6 +596,14 @@ HERMES_API void hermes_redactor_free(struct hermes_redactor *redactor);
  *   Errors: HERMES_ENOENT  the owner has no kernel
  */
 HERMES_API int hermes_reset(struct hermes_engine *engine, const char *session, const char *child_id);
+
+/*
+ * Pin an owner's kernels, those that live and those to come: they are neither evicted for others nor
+ * reaped when idle. A cell or hermes_start() that would need one kernel more than
+ * max_session_kernels while all are pinned or busy is refused (HERMES_EAGAIN). Counted neither: twice
+ * pinned is pinned. Errors: HERMES_ENOMEM.
+ */
+HERMES_API int hermes_pin(struct hermes_engine *engine, const char *session, bool pinned);
 
 /*
  * Close: like hermes_reset(), but orderly and without interrupting: queued cells settle as

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Bytes of a terminal as keys. Knows the sequences of xterm and its kin (also with modifyOtherKeys
+ * and CSI u), bracketed paste, SGR mouse and focus; nothing of what keys mean.
+ */
+#ifndef UI_KEY_H
+#define UI_KEY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "strbuf.h"
+
+enum key_type {
+    KEY_TEXT,  /* one character (name: itself in UTF-8) */
+    KEY_NAMED, /* "C-x" "M-f" "Enter" "M-Enter" "Tab" "S-Tab" "Esc" "Backspace" "Up" "C-Left" "PgUp" "F2" "Space" ... */
+    KEY_PASTE, /* text: one whole paste, line ends as \n, without control characters but \n and \t */
+    KEY_MOUSE,
+    KEY_FOCUS, /* number: 1 in, 0 out */
+    KEY_REPLY, /* the terminal's answer to a query (text: the sequence) */
+};
+
+enum key_mouse { KEY_MOUSE_PRESS, KEY_MOUSE_RELEASE, KEY_MOUSE_DRAG, KEY_MOUSE_WHEEL_UP, KEY_MOUSE_WHEEL_DOWN };
+
+struct key {
+    enum key_type type;
+    char name[24];    /* canonical; "" where there is none. Modifiers in the order C- M- S- */
+    const char *raw;  /* the bytes, for readline and for programs in cells; valid until the next call */
+    size_t raw_size;
+    const char *text; /* KEY_PASTE, KEY_REPLY */
+    size_t text_size;
+    int number;
+    enum key_mouse mouse;
+    int button, column, row; /* KEY_MOUSE: from 0 */
+};
+
+/* How long a lone escape waits for what may follow. */
+#define KEY_ESCAPE_MS 50
+
+struct keys;
+
+struct keys *keys_new(void);
+void keys_free(struct keys *keys);
+void keys_feed(struct keys *keys, const char *data, size_t size);
+/* The next whole key; false: none. `late`: the escape timer ran out, what is begun is all there is. */
+bool keys_next(struct keys *keys, bool late, struct key *ret_key);
+/* Something is begun that only time or more bytes can end. (Inside a paste: no; it ends by its mark.) */
+bool keys_wait(const struct keys *keys);
+
+/* "C-x", "c-X", "Ctrl-x", "Alt-f", "^X", "ESC" ... as a canonical name. False: no key has this name. */
+bool key_parse_name(const char *text, size_t size, char name[static 24]);
+
+#endif
