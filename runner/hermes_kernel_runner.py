@@ -40,8 +40,10 @@ DISPLAY_LIMIT = (16 << 20) - (512 << 10)
 LOW_LIMIT, HIGH_LIMIT = 900, 3000   # of recursion: what the runner works with, what it describes exceptions with
 SHIFT_FROM = 300            # lines; see compile_at()
 SIGINT, SIG_DFL, SIG_IGN, SIGKILL = 2, 0, 1, 9
+SIGTTOU = int(_signal.SIGTTOU)
 SIG_BLOCK, SIG_SETMASK = _signal.SIG_BLOCK, _signal.SIG_SETMASK
-EBADF, EAGAIN, EPIPE, ECONNRESET = [getattr(errno, name) for name in ('EBADF', 'EAGAIN', 'EPIPE', 'ECONNRESET')]
+EBADF, EAGAIN, EPIPE, ECONNRESET, EIO, ENXIO = [
+    getattr(errno, name) for name in ('EBADF', 'EAGAIN', 'EPIPE', 'ECONNRESET', 'EIO', 'ENXIO')]
 FUTURES = 0x1fe0000         # the co_flags that `from __future__` sets
 ONLY_AST, TOP_LEVEL_AWAIT, COROUTINE = 0x400, 0x2000, 0x80
 SURROGATES = 'hermes-surrogates'
@@ -83,11 +85,14 @@ python = sys.version_info[:2]
 control = 3                 # descriptors; far up once claim_descriptors() has run
 aux = lifeline = tools = -1
 tools_path = None           # of hermes_tools.py, when the session has tools
+terminal = -1               # the kernel's, when it has one
+mark_start = b''            # of what tells where in the terminal's output a frame belongs; see write_mark()
+posted = 0                  # frames that are out
 spares = []                 # duplicates of descriptors 0, 1, 2
 streams = [sys.stdin, sys.stdout, sys.stderr]
 inbox = []                  # bytes as they were read, not yet taken
-job = [IDLE, b'', (), [], b'']  # stage, frame, what was read behind it, sizes that were sent, reply
-STAGE, FRAME, BEHIND, SENT, UNSENT = range(5)
+job = [IDLE, b'', (), [], b'', 0, []]   # stage, frame, what was read behind it, sizes that were sent, reply, its mark
+STAGE, FRAME, BEHIND, SENT, UNSENT, MARK, MARKED = range(7)     # and sizes that were written of that
 failure = None              # the exception the cell ended with
 held_signals, not_held = [], {1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 15, 19} - {_signal.SIGUSR1}
 late_handlers = []          # what signal() returned when SIGINT was put to rest
@@ -167,7 +172,7 @@ class Leave(BaseException):
 
 def claim_descriptors(settings):
     """Move the sockets out of the way of small numbers, and keep duplicates of the standard streams beside them."""
-    global control, aux, lifeline, tools
+    global control, aux, lifeline, tools, terminal, mark_start
     try:
         top = posix.sysconf('SC_OPEN_MAX')
     except (ValueError, OSError):
@@ -187,21 +192,30 @@ def claim_descriptors(settings):
     if 'tools' in settings:
         tools = dup2(4, top - 7, False)
         close(4)
+    if settings.get('io') == 'tty':
+        mark_start = b'\x1f' + settings['mark'].encode()
+        try:
+            fd = posix.open(posix.ttyname(1), posix.O_RDWR | posix.O_NOCTTY | posix.O_CLOEXEC)
+        except OSError:
+            fd = 1
+        terminal = dup2(fd, top - 8, False)     # opened again: what a cell does to its own (non-blocking) is not ours
+        if fd > 2:
+            close(fd)
 
 
 def set_up_streams(settings):
     _codecs.register_error(SURROGATES, encode_surrogates)
-    for n in 1, 2:
+    for n in (1, 2) if terminal < 0 else (0, 1, 2):
         stream = streams[n]
         if stream is None:
             continue
-        options = {'line_buffering': True}
+        options = {'line_buffering': True} if n else {}
         named = posix.environ.get(b'PYTHONIOENCODING', b'utf-8').lower()
         if sys.flags.ignore_environment or named in (b'utf-8', b'utf8'):    # the engine sets that
             if stream.encoding.lower() != 'utf-8':
                 options['encoding'] = 'utf-8'
                 options['errors'] = stream.errors
-            if stream.errors in ('strict', 'surrogateescape'):
+            if n and stream.errors in ('strict', 'surrogateescape'):
                 options['errors'] = SURROGATES
         stream.reconfigure(**options)
 
@@ -261,7 +275,7 @@ def after_fork():
         close(null)
     except OSError:
         close(control)
-    for fd in spares + [aux, lifeline, tools]:
+    for fd in spares + [aux, lifeline, tools, terminal]:
         try:
             close(fd)
         except OSError:
@@ -339,9 +353,9 @@ def take():
             have = sum(map(len, inbox))
         data = b''.join(inbox)
         if have > size:
-            job = [CHECK, data[:size], (data[size:],), [], b'']
+            job = [CHECK, data[:size], (data[size:],), [], b'', 0, []]
             return
-    job = [CHECK, data, (), [], b'']
+    job = [CHECK, data, (), [], b'', 0, []]
 
 
 def push():
@@ -359,22 +373,62 @@ def push():
 
 def post(kind, flags, ident, body):
     """Send a frame that is no reply. What a signal handler raises meanwhile is raised afterwards. False: too late."""
+    global posted
     data = b'\xc8' + kind + flags.to_bytes(2, 'little') + len(body).to_bytes(4, 'little') + ident + body
-    done, late = [], None
+    done, marked, late = [], [], None
     with display_lock:
         if kind == b'D' and not displaying:
             return False
+        number = posted + 1
         while sum(done) < len(data):
             try:
+                write_mark(number, marked)
                 try:
                     done.extend(map(write, (control,), (data[sum(done):],)))
                 except OSError as error:
                     socket_trouble(error)
             except BaseException as error:
                 late = error
+        posted = number
     if late is not None:
         raise late
     return True
+
+
+def write_mark(number, sent):
+    """Tell by a mark in the terminal's output where a frame belongs in it: the engine takes it out. What can't be written
+    is not waited for, there."""
+    if terminal < 0:
+        return
+    data = mark_start + b'%016X' % number
+    while sum(sent) < len(data):
+        try:
+            sent.extend(map(write, (terminal,), (data[sum(sent):],)))
+        except OSError as error:
+            if error.errno not in (EAGAIN, EBADF, EIO, ENXIO):
+                raise               # out of a signal handler of the user's
+            sent.append(len(data))
+
+
+def push_mark():
+    """Behind the reply: a terminal that somebody has stopped holds up the mark, but not the news."""
+    global posted
+    write_mark(job[MARK], job[MARKED])
+    posted = job[MARK]
+
+
+def take_foreground():
+    """The terminal's foreground is ours again, whoever a cell has given it to."""
+    try:
+        if posix.tcgetpgrp(terminal) == posix.getpgrp():
+            return
+        masked = _signal.pthread_sigmask(SIG_BLOCK, (SIGTTOU,))
+        try:
+            posix.tcsetpgrp(terminal, posix.getpgrp())
+        finally:
+            _signal.pthread_sigmask(SIG_SETMASK, masked)
+    except OSError:
+        pass
 
 
 def host_is_gone():
@@ -453,6 +507,8 @@ def serve():
         if job[STAGE] == REPLY:
             failure = None
             push()
+            if terminal >= 0:
+                push_mark()
             if exit_code is not None:
                 raise Leave(exit_code)
             job[STAGE] = IDLE
@@ -540,6 +596,9 @@ def settle():
         late_handlers.extend(map(signal, (SIGINT,), (SIG_IGN,)))
     if displaying:
         end_displays()
+    if terminal >= 0:
+        take_foreground()
+    job[MARK] = posted + 1
     handler = late_handlers[0]
     user_sigint = default_int_handler if handler is None else handler
     ident = job[FRAME][8:16]
@@ -702,6 +761,7 @@ def give_up(error):
     text = b'the cell is over, but its outcome could not be described (%s)\n' % name
     exit_code = None
     signal(SIGINT, SIG_IGN)
+    job[MARK] = posted + 1
     job[UNSENT] = error_reply(job[FRAME][8:16], 1, 1, text)
     job[STAGE] = REPLY
 

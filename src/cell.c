@@ -154,6 +154,7 @@ static struct hr_collector *stream_collector(struct hr_cell *cell, int stream)
     struct hr_collector_options limits = {
         .limit_bytes = (size_t)(stream == 1 ? options->stdout_limit : options->stderr_limit),
         .redact = redacts(cell),
+        .terminal = cell->spec->io == HERMES_IO_TTY,
     };
 
     if (*slot)

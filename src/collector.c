@@ -28,10 +28,11 @@ struct hr_collector {
     char *data;                      /* one byte more than capacity, for a NUL */
     size_t limit, capacity, size;
     size_t head, ring_start;
-    bool wrapped;    /* more came than limit */
-    bool lost;       /* some bytes found no memory at all */
-    bool finished;   /* the cleaner has been emptied */
-    bool handed_out; /* the spill file is known to somebody */
+    bool wrapped;     /* more came than limit */
+    bool lost;        /* some bytes found no memory at all */
+    bool finished;    /* the cleaner has been emptied */
+    bool held_return; /* of a terminal: the last byte, a '\r' */
+    bool handed_out;  /* the spill file is known to somebody */
     uint64_t bytes_total, cleaned_total;
     struct hr_spill spill;
 };
@@ -189,7 +190,7 @@ static void add_cleaned(struct hr_collector *collector, bool last)
     add(collector, cleaned->data, cleaned->size);
 }
 
-void hr_collector_feed(struct hr_collector *collector, const char *data, size_t size)
+static void feed(struct hr_collector *collector, const char *data, size_t size)
 {
     collector->bytes_total += size;
     while (size > 0) {
@@ -202,6 +203,35 @@ void hr_collector_feed(struct hr_collector *collector, const char *data, size_t 
         data += n;
         size -= n;
     }
+}
+
+/* A terminal has made "\r\n" of each newline. A last '\r' waits for what follows. */
+static void feed_lines(struct hr_collector *collector, const char *data, size_t size)
+{
+    const char *end = data + size, *at;
+
+    if (collector->held_return && *data != '\n')
+        feed(collector, "\r", 1);
+    collector->held_return = false;
+    for (; data < end; data = at) {
+        at = memchr(data + (*data == '\r'), '\r', (size_t)(end - data) - (*data == '\r'));
+        if (!at)
+            at = end;
+        if (*data == '\r' && data + 1 < end && data[1] == '\n')
+            data++;
+        else if (*data == '\r' && data + 1 == end)
+            collector->held_return = true;
+        if (!collector->held_return)
+            feed(collector, data, (size_t)(at - data));
+    }
+}
+
+void hr_collector_feed(struct hr_collector *collector, const char *data, size_t size)
+{
+    if (size && collector->options.terminal)
+        feed_lines(collector, data, size);
+    else
+        feed(collector, data, size);
 }
 
 /* The tail's two parts in order, the first without the rest of a code point that was cut. */
@@ -289,6 +319,8 @@ bool hr_collector_finish(struct hr_collector *collector, struct hr_collected *re
 
     memset(ret, 0, sizeof *ret);
     if (!collector->finished) {
+        if (collector->held_return)
+            feed(collector, "\r", 1);
         hr_buf_clear(&collector->cleaned);
         if (!hr_cleaner_finish(&collector->cleaner, &collector->cleaned))
             collector->lost = true;

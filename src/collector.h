@@ -17,6 +17,7 @@ struct hr_collector_options {
     uint64_t spill_limit_bytes;  /* 0: no spill */
     const char *spill_directory; /* NULL or "": no spill; borrowed; made (0700) when needed */
     bool redact;                 /* secrets become marks, in the spill file too (redact.h) */
+    bool terminal;               /* "\r\n" is a newline, and counts as one byte */
 };
 
 struct hr_collector; /* opaque */

@@ -14,6 +14,9 @@ void hr_engine_wait(struct hermes_engine *engine, bool (*done)(struct hermes_eng
 int hr_condition_new(pthread_cond_t *condition); /* on the monotonic clock */
 void *hr_engine_thread(void *engine);
 
+/* sessions.c */
+struct hr_kernel *hr_engine_find_kernel(struct hermes_engine *engine, uint64_t id); /* or NULL */
+
 /* place.c */
 struct hr_place {
     enum hermes_mode mode;

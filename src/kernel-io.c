@@ -32,9 +32,11 @@ enum {
 
 static void background_output(struct hr_kernel *kernel, int stream, const char *data, size_t size)
 {
-    struct hr_collector_options limits = {.limit_bytes = BACKGROUND_LIMIT};
+    struct hr_collector_options limits = {.limit_bytes = BACKGROUND_LIMIT,
+                                          .terminal = kernel->tty != NULL};
 
-    if (!kernel->ready && stream == 2 && kernel->start_text.size + size <= START_TEXT_MAX)
+    if (!kernel->ready && (stream == 2 || kernel->tty) &&
+        kernel->start_text.size + size <= START_TEXT_MAX)
         hr_buf_add(&kernel->start_text, data, size);
     if (!kernel->background)
         kernel->background = hr_collector_new(&limits);
@@ -51,7 +53,7 @@ static void background_output(struct hr_kernel *kernel, int stream, const char *
     }
 }
 
-static void route_output(struct hr_stream *stream, const char *data, size_t size)
+void hr_kernel_route_output(struct hr_stream *stream, const char *data, size_t size)
 {
     struct hr_cell *cell = stream->kernel->current;
 
@@ -72,8 +74,7 @@ static void stream_close(struct hr_stream *stream)
     close(fd);
 }
 
-/* One read of at most limit bytes; false when there is no more to read now. */
-static bool stream_read(struct hr_stream *stream, size_t limit)
+bool hr_kernel_read_stream(struct hr_stream *stream, size_t limit)
 {
     struct hermes_engine *engine = stream->kernel->engine;
     ssize_t n;
@@ -83,11 +84,18 @@ static bool stream_read(struct hr_stream *stream, size_t limit)
     n = read(stream->watch.fd, engine->scratch, limit < READ_CHUNK ? limit : READ_CHUNK);
     if (n > 0) {
         stream->bytes += (size_t)n;
-        route_output(stream, engine->scratch, (size_t)n);
+        if (stream->kernel->tty)
+            hr_tty_take(stream->kernel, engine->scratch, (size_t)n);
+        else
+            hr_kernel_route_output(stream, engine->scratch, (size_t)n);
         return true;
     }
-    if (n == 0 || (errno != EAGAIN && errno != EINTR))
-        stream_close(stream);
+    if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+        if (stream->kernel->tty) /* nobody has it open; to close it would be SIGHUP */
+            hr_watch_change(engine->loop, &stream->watch, 0);
+        else
+            stream_close(stream);
+    }
     return false;
 }
 
@@ -105,7 +113,7 @@ static void read_start_output(struct hr_stream *stream)
     while (hr_kernel_read_control(kernel))
         continue;
     if (!kernel->ready)
-        stream_read(stream, (size_t)waiting);
+        hr_kernel_read_stream(stream, (size_t)waiting);
 }
 
 /*
@@ -119,7 +127,7 @@ static size_t stream_read_some(struct hr_stream *stream)
     do {
         uint64_t before = stream->bytes;
 
-        if (!stream_read(stream, READ_CHUNK))
+        if (!hr_kernel_read_stream(stream, READ_CHUNK))
             break;
         got = (size_t)(stream->bytes - before);
         all += got;
@@ -127,12 +135,22 @@ static size_t stream_read_some(struct hr_stream *stream)
     return all;
 }
 
+/* Read it or not; what was typed at a terminal is written in any case. */
+static void watch_stream(struct hr_stream *stream, bool read)
+{
+    const struct hr_tty *tty = stream->kernel ? stream->kernel->tty : NULL;
+
+    if (stream->watch.fd >= 0)
+        hr_watch_change(stream->kernel->engine->loop, &stream->watch,
+                        (read ? HR_READ : 0u) | (tty && tty->input.size ? HR_WRITE : 0u));
+}
+
 static void hold_over(struct hr_timer *timer)
 {
     struct hr_stream *stream = HR_CONTAINER(timer, struct hr_stream, hold);
 
     hr_kernel_update_pause(stream->kernel);
-    if (stream->watch.fd >= 0 && stream->watch.events)
+    if (stream->watch.fd >= 0 && stream->watch.events & HR_READ)
         stream_read_some(stream);
     stream->read_ns = hr_now_ns();
 }
@@ -148,15 +166,18 @@ void hr_kernel_stream_ready(struct hr_watch *watch, unsigned events)
     struct hr_loop *loop = stream->kernel->engine->loop;
     int64_t now = hr_now_ns(), before = stream->read_ns;
 
-    (void)events;
-    if (!stream->kernel->ready) {
+    if (events & HR_WRITE)
+        hr_tty_send_input(stream->kernel);
+    if (!(events & HR_READ))
+        return;
+    if (!stream->kernel->ready && !stream->kernel->tty) {
         read_start_output(stream);
         return;
     }
     stream->read_ns = now;
     if (stream_read_some(stream) < SMALL_PIECE && now - before < FLOOD_NS &&
-        stream->watch.fd >= 0) {
-        hr_watch_change(loop, watch, 0);
+        stream->watch.fd >= 0 && !(stream->kernel->tty && stream->kernel->tty->waiting)) {
+        watch_stream(stream, false);
         hr_timer_start(loop, &stream->hold, now + HOLD_NS, hold_over);
     }
 }
@@ -169,12 +190,18 @@ void hr_kernel_drain(struct hr_kernel *kernel)
         int waiting = 0;
         size_t left;
 
-        if (stream->watch.fd < 0 || ioctl(stream->watch.fd, FIONREAD, &waiting) || waiting <= 0)
+        if (stream->watch.fd < 0)
+            continue;
+        if (kernel->tty) { /* FIONREAD does not tell what is on its way */
+            stream_read_some(stream);
+            continue;
+        }
+        if (ioctl(stream->watch.fd, FIONREAD, &waiting) || waiting <= 0)
             continue;
         for (left = (size_t)waiting; left;) {
             size_t step = left < READ_CHUNK ? left : READ_CHUNK;
 
-            if (!stream_read(stream, step))
+            if (!hr_kernel_read_stream(stream, step))
                 break;
             left -= step; /* a short read is followed by one that finds nothing */
         }
@@ -184,10 +211,10 @@ void hr_kernel_drain(struct hr_kernel *kernel)
 void hr_kernel_update_pause(struct hr_kernel *kernel)
 {
     bool makes_events = kernel->current ? kernel->current->events : kernel->engine->event_wanted;
-    unsigned events = kernel->engine->paused && makes_events ? 0 : HR_READ;
+    bool read = !(kernel->engine->paused && makes_events) || (kernel->tty && kernel->tty->waiting);
 
     for (int i = 0; i < 2; i++)
-        hr_watch_change(kernel->engine->loop, &kernel->streams[i].watch, events);
+        watch_stream(&kernel->streams[i], read);
 }
 
 /* ---- the control socket: sending -------------------------------------------------------- */
@@ -213,8 +240,15 @@ static void send_pending(struct hr_kernel *kernel)
         hr_buf_done(out);
         kernel->out_offset = 0;
     }
+    hr_kernel_watch_control(kernel);
+}
+
+void hr_kernel_watch_control(struct hr_kernel *kernel)
+{
+    bool read = !(kernel->tty && kernel->tty->waiting);
+
     hr_watch_change(kernel->engine->loop, &kernel->control,
-                    out->size ? HR_READ | HR_WRITE : HR_READ);
+                    (read ? HR_READ : 0u) | (kernel->out.size ? HR_WRITE : 0u));
 }
 
 /*
@@ -249,7 +283,7 @@ static bool send_frame(struct hr_kernel *kernel, uint8_t type, uint16_t flags, u
         if (!hr_buf_add(&kernel->out, (char *)parts[i].iov_base + skip, parts[i].iov_len - skip))
             return false;
     }
-    hr_watch_change(kernel->engine->loop, &kernel->control, HR_READ | HR_WRITE);
+    hr_kernel_watch_control(kernel);
     return true;
 }
 
@@ -262,12 +296,15 @@ static void add_setting(struct hr_buf *out, const char *key, const char *value)
 static bool add_settings(const struct hr_kernel *kernel, const struct hr_cell *first,
                          struct hr_buf *out)
 {
+    static const char *const names[] = {"pipes", "onepipe", "tty"};
     const struct hr_spec *spec = kernel->spec;
     struct hr_buf settings;
     bool done;
 
     hr_buf_init(&settings, 0);
-    add_setting(&settings, "io", spec->io == HERMES_IO_ONE_PIPE ? "onepipe" : "pipes");
+    add_setting(&settings, "io", names[spec->io]);
+    if (kernel->tty)
+        add_setting(&settings, "mark", kernel->tty->marker.secret);
     if (spec->path0)
         add_setting(&settings, "path0", spec->path0);
     if (spec->script)
@@ -375,6 +412,9 @@ static size_t take_frames(struct hr_kernel *kernel, const char *data, size_t siz
         used = hr_frame_decode(data + at, size - at, &frame, &fault);
         if (used <= 0)
             break;
+        if (kernel->tty && !hr_kernel_is_ending(kernel) &&
+            !hr_tty_frame_is_due(kernel, frame.type == HR_FRAME_REPLY))
+            break;
         at += (size_t)used;
         if (!hr_kernel_is_ending(kernel))
             hr_kernel_take_frame(kernel, &frame);
@@ -394,6 +434,8 @@ static void take_bytes(struct hr_kernel *kernel, const char *data, size_t size)
         data = kernel->in.data;
         size = kernel->in.size;
     }
+    if (kernel->tty)
+        kernel->tty->in_frames = true;
     used = complete ? take_frames(kernel, data, size, &fault) : 0;
     if (hr_kernel_is_ending(kernel) && !kernel->crashing)
         used = size;
@@ -412,6 +454,18 @@ static void take_bytes(struct hr_kernel *kernel, const char *data, size_t size)
         hr_kernel_fault(kernel, "out of memory while an answer was read");
     if (!complete || !kernel->in.size)
         hr_buf_done(&kernel->in);
+    if (kernel->tty) {
+        kernel->tty->in_frames = false;
+        hr_tty_pump(kernel);
+    }
+}
+
+void hr_kernel_take_waiting(struct hr_kernel *kernel)
+{
+    if (kernel->in.size)
+        take_bytes(kernel, "", 0);
+    while (hr_kernel_read_control(kernel))
+        continue;
 }
 
 /* false: nothing more now. */
@@ -420,7 +474,7 @@ bool hr_kernel_read_control(struct hr_kernel *kernel)
     char *data = kernel->engine->control_scratch;
     ssize_t n;
 
-    if (kernel->control.fd < 0)
+    if (kernel->control.fd < 0 || (kernel->tty && kernel->tty->waiting))
         return false;
     n = recv(kernel->control.fd, data, READ_CHUNK, MSG_DONTWAIT);
     if (n > 0) {

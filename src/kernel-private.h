@@ -4,15 +4,20 @@
 #define HR_KERNEL_PRIVATE_H
 
 #include "kernel.h"
+#include "tty.h"
 #include "wire.h"
 
 /* kernel.c */
 void hr_kernel_set_state(struct hr_kernel *kernel, enum hermes_kernel_state state);
 bool hr_kernel_is_ending(const struct hr_kernel *kernel);
 int64_t hr_after_ms(int64_t ms);
+/* Give the kernel its next cell if it can take one. */
+void hr_kernel_advance(struct hr_kernel *kernel);
 void hr_kernel_fault(struct hr_kernel *kernel,
                      const char *fault); /* a rule of the protocol is broken: kill */
 void hr_kernel_take_frame(struct hr_kernel *kernel, const struct hr_frame *frame);
+/* The running cell has answered, though its end of the output is not here: no limit counts now. */
+void hr_kernel_answered(struct hr_kernel *kernel);
 void hr_kernel_process_exited(struct hr_process *process, int status, bool known,
                               bool out_of_memory);
 void hr_kernel_process_acknowledged(struct hr_process *process);
@@ -28,6 +33,11 @@ void hr_kernel_stream_ready(struct hr_watch *watch, unsigned events);
 void hr_kernel_control_ready(struct hr_watch *watch, unsigned events);
 void hr_kernel_drain(struct hr_kernel *kernel);        /* what is in the pipes now */
 bool hr_kernel_read_control(struct hr_kernel *kernel); /* false: nothing more now */
+void hr_kernel_take_waiting(struct hr_kernel *kernel); /* frames that were held, and new ones */
+void hr_kernel_route_output(struct hr_stream *stream, const char *data, size_t size);
+/* One read of at most limit bytes; false when there is no more to read now. */
+bool hr_kernel_read_stream(struct hr_stream *stream, size_t limit);
+void hr_kernel_watch_control(struct hr_kernel *kernel); /* as what waits demands */
 /* false: out of memory */
 bool hr_kernel_send_init(struct hr_kernel *kernel, const struct hr_cell *first);
 bool hr_kernel_send_execute(struct hr_kernel *kernel, struct hr_cell *cell);

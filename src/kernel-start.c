@@ -64,6 +64,11 @@ static int open_channels(struct hr_kernel *kernel, struct hr_process_request *re
         close(pair[0]);
         return error;
     }
+    if (kernel->spec->io == HERMES_IO_TTY) {
+        error = hr_tty_open(kernel);
+        request->terminal = kernel->tty ? kernel->tty->path : NULL;
+        return error;
+    }
     error = open_pipe(kernel, 1, &request->stdout_fd);
     if (!error && kernel->spec->io == HERMES_IO_ONE_PIPE)
         request->stderr_fd = request->stdout_fd;
@@ -77,7 +82,16 @@ static char **make_environment(struct hr_kernel *kernel)
 {
     extern char **environ;
     const struct hr_spec *spec = kernel->spec;
-    const char *set[] = {"HERMES_TREE_ID", kernel->process.tree_id, NULL};
+    /* a terminal's size is asked of itself, where it is right after a change too */
+    const char *set[] = {"HERMES_TREE_ID",
+                         kernel->process.tree_id,
+                         "TERM",
+                         spec->terminal,
+                         "COLUMNS",
+                         NULL,
+                         "LINES",
+                         NULL,
+                         NULL};
     struct hr_env_request request = {
         .policy = spec->env,
         .host = environ,
@@ -87,13 +101,15 @@ static char **make_environment(struct hr_kernel *kernel)
         .delegated_child = spec->owner->child != NULL,
     };
 
+    if (spec->io != HERMES_IO_TTY)
+        set[2] = NULL;
     return hr_env_build(&request);
 }
 
 /* Close the child's ends; the process has its own. */
 static void close_ends(struct hr_process_request *request)
 {
-    int ends[] = {request->control_fd, request->tools_fd, request->stdout_fd,
+    int ends[] = {request->control_fd, request->tools_fd, request->requests_fd, request->stdout_fd,
                   request->stderr_fd == request->stdout_fd ? -1 : request->stderr_fd};
 
     for (size_t i = 0; i < HR_ARRAY_LENGTH(ends); i++)
@@ -144,6 +160,7 @@ static int start_process(struct hr_kernel *kernel, struct hermes_error *error)
         .stderr_fd = -1,
         .control_fd = -1,
         .tools_fd = -1,
+        .requests_fd = -1,
     };
     char **environment = NULL;
     int failed = 0, status = hr_tools_wanted(kernel->spec)
@@ -192,6 +209,7 @@ void hr_kernel_free(struct hr_kernel *kernel)
     hr_buf_done(&kernel->crash);
     hr_buf_done(&kernel->start_text);
     hr_collector_free(kernel->background);
+    hr_tty_free(kernel);
     hr_free(kernel->staging);
     hr_free(kernel->tool_token);
     keep_authority(kernel);

@@ -21,8 +21,6 @@
 
 enum { GONE_LIMIT_MS = 3000, AGAIN_FIRST_NS = 500000, AGAIN_LAST_NS = 50000000 };
 
-static void advance(struct hr_kernel *kernel);
-
 /* ---- states ----------------------------------------------------------------------------- */
 
 static const char *const state_names[] = {
@@ -133,11 +131,14 @@ static uint64_t random_id(struct hermes_engine *engine)
     return engine->random[--engine->random_left] | 1; /* never 0 */
 }
 
-/* Give the kernel its next cell if it can take one. */
-static void advance(struct hr_kernel *kernel)
+void hr_kernel_advance(struct hr_kernel *kernel)
 {
     struct hr_cell *cell;
 
+    if (kernel->tty && (kernel->tty->pumping || kernel->tty->in_frames)) {
+        kernel->tty->advance_later = true; /* what was read before belongs to no cell */
+        return;
+    }
     if (kernel->current || hr_kernel_is_ending(kernel) ||
         kernel->process.signals_sent != kernel->process.signals_asked)
         return; /* a signal on its way must not hit the next cell */
@@ -160,13 +161,20 @@ static void advance(struct hr_kernel *kernel)
         hr_kernel_fault(kernel, "out of memory while a cell was sent");
 }
 
+void hr_kernel_answered(struct hr_kernel *kernel)
+{
+    hr_timer_stop(kernel->engine->loop, &kernel->deadline);
+    hr_timer_stop(kernel->engine->loop, &kernel->escalate);
+    hr_timer_stop(kernel->engine->loop, &kernel->again);
+}
+
 static void settle_current(struct hr_kernel *kernel, const struct hr_ending *ending)
 {
     struct hr_cell *cell = kernel->current;
 
-    hr_timer_stop(kernel->engine->loop, &kernel->deadline);
-    hr_timer_stop(kernel->engine->loop, &kernel->escalate);
-    hr_timer_stop(kernel->engine->loop, &kernel->again);
+    hr_kernel_answered(kernel);
+    if (kernel->tty)
+        hr_tty_settle(kernel);
     hr_cell_settle(cell, ending);
     kernel->current = NULL;
     kernel->last_used_ns = hr_now_ns();
@@ -206,14 +214,15 @@ static void settle_reply(struct hr_kernel *kernel, const struct hr_frame *frame)
         ending.message = notice;
         ending.traceback_size = 0;
     }
-    hr_kernel_drain(kernel);
+    if (!kernel->tty) /* else it has come, up to its mark */
+        hr_kernel_drain(kernel);
     settle_current(kernel, &ending);
     if (status == HR_REPLY_EXIT) {
         hr_kernel_stop(kernel, HERMES_PREVIOUS_EXITED);
         return;
     }
     hr_kernel_set_state(kernel, HERMES_KERNEL_IDLE);
-    advance(kernel);
+    hr_kernel_advance(kernel);
     if (!kernel->current && !hr_kernel_is_ending(kernel)) {
         hr_registry_arm_idle(kernel->engine);
         hr_registry_trim(kernel->engine);
@@ -262,7 +271,8 @@ static void take_ready(struct hr_kernel *kernel, const struct hr_frame *frame)
     if (!kernel->process.python) /* the guard's word may be on its way */
         kernel->process.python = pid_of(field[5], size[5]);
     hr_timer_stop(kernel->engine->loop, &kernel->stop);
-    if (!kernel->current) /* else it may be the first cell's: that one runs already */
+    if (!kernel->current &&
+        !kernel->tty) /* else it may be the first cell's: that one runs already */
         hr_kernel_drain(kernel);
     kernel->ready = true;
     hr_buf_done(&kernel->start_text);
@@ -271,7 +281,7 @@ static void take_ready(struct hr_kernel *kernel, const struct hr_frame *frame)
         return;
     }
     hr_kernel_set_state(kernel, HERMES_KERNEL_IDLE);
-    advance(kernel);
+    hr_kernel_advance(kernel);
 }
 
 static void take_display(struct hr_kernel *kernel, const struct hr_frame *frame)
@@ -287,7 +297,8 @@ static void take_display(struct hr_kernel *kernel, const struct hr_frame *frame)
         hr_kernel_fault(kernel, "a broken DISPLAY");
         return;
     }
-    hr_kernel_drain(kernel);
+    if (!kernel->tty)
+        hr_kernel_drain(kernel);
     hr_buf_init(&bundle, 0);
     hr_buf_add_text(&bundle, "{");
     while (hr_fields_next(&fields, &type, &type_size) &&
@@ -421,6 +432,8 @@ void hr_kernel_process_exited(struct hr_process *process, int status, bool known
     kernel->exit_status = status;
     kernel->exit_known = known;
     kernel->out_of_memory = out_of_memory;
+    if (kernel->tty)
+        hr_tty_finish(kernel);
     while (!hr_kernel_is_ending(kernel) && hr_kernel_read_control(kernel))
         continue; /* a last reply may stand in the socket */
     if (hr_kernel_is_ending(kernel)) {
@@ -454,7 +467,7 @@ void hr_kernel_process_gone(struct hr_process *process)
 
 void hr_kernel_process_acknowledged(struct hr_process *process)
 {
-    advance(HR_CONTAINER(process, struct hr_kernel, process));
+    hr_kernel_advance(HR_CONTAINER(process, struct hr_kernel, process));
 }
 
 /*
@@ -526,6 +539,8 @@ static void interrupt_last_call(struct hr_timer *timer)
 {
     struct hr_kernel *kernel = HR_CONTAINER(timer, struct hr_kernel, escalate);
 
+    if (kernel->tty)
+        hr_tty_interrupt(kernel);
     hr_process_signal(&kernel->process, SIGINT);
     hr_timer_start(kernel->engine->loop, timer, hr_after_ms(kernel->grace_left_ms),
                    interrupt_not_obeyed);
@@ -542,6 +557,8 @@ static void send_interrupt(struct hr_kernel *kernel)
 {
     bool deaf = hr_process_ignores(&kernel->process, SIGINT);
 
+    if (kernel->tty && hr_tty_interrupt(kernel))
+        return; /* as at a terminal: what runs in the foreground, and not who waits for it */
     hr_process_signal(&kernel->process, SIGINT);
     if (deaf)
         hr_timer_start(kernel->engine->loop, &kernel->again, hr_now_ns() + kernel->again_ns,
@@ -559,12 +576,18 @@ static void interrupt_again(struct hr_timer *timer)
 
 void hr_kernel_interrupt(struct hr_kernel *kernel, int64_t kill_after_ms)
 {
+    bool once_more = kernel->state == HERMES_KERNEL_INTERRUPTING;
+
+    if (kernel->tty && kernel->tty->answered)
+        return; /* it has ended */
     kernel->current->interrupt_asked = true;
     if (kernel->current->state != HR_CELL_RUNNING || hr_kernel_is_ending(kernel))
         return;
     hr_kernel_set_state(kernel, HERMES_KERNEL_INTERRUPTING);
     kernel->again_ns = AGAIN_FIRST_NS;
     send_interrupt(kernel);
+    if (kernel->tty && once_more)
+        hr_process_signal(&kernel->process, SIGINT); /* whoever waits for the foreground */
     if (kill_after_ms < 0)
         return;
     kernel->grace_left_ms = kill_after_ms / 2;
@@ -589,7 +612,7 @@ void hr_kernel_enqueue(struct hr_kernel *kernel, struct hr_cell *cell)
     hr_list_append(&kernel->queue, &cell->link);
     kernel->queued++;
     kernel->last_used_ns = cell->submitted_ns;
-    advance(kernel);
+    hr_kernel_advance(kernel);
 }
 
 bool hr_kernel_begin(struct hr_kernel *kernel)

@@ -21,7 +21,7 @@
 #include "process.h"
 #include "runner-code.h"
 
-enum { HR_SCRATCH_SIZE = 65536, HR_DEAD_KEYS = 8, HR_DEAD_AUTHORITIES = 64, HR_KERNEL_TIMERS = 7 };
+enum { HR_SCRATCH_SIZE = 65536, HR_DEAD_KEYS = 8, HR_DEAD_AUTHORITIES = 64, HR_KERNEL_TIMERS = 9 };
 
 /* ---- owners and keys -------------------------------------------------------------------- */
 
@@ -31,6 +31,7 @@ struct hr_owner {
     char *session, *child; /* child NULL: not delegated */
     uint64_t generation;   /* kernels it has had */
     size_t kernels, cells; /* alive; it may be forgotten when both are 0 */
+    bool pinned;           /* hermes_pin(): nor is it then */
     struct {
         uint64_t key_hash;
         enum hermes_previous cause;
@@ -54,6 +55,9 @@ struct hr_spec {
     enum hermes_env env;
     char *script, *path0;
     struct hr_buf argv; /* each item with its NUL */
+    bool requests;
+    char *terminal; /* TERM; this and the size are no part of what must fit */
+    int columns, rows;
 };
 
 /* ---- cells ------------------------------------------------------------------------------ */
@@ -153,6 +157,7 @@ struct hr_kernel {
     struct hr_buf in, out; /* control: received, and what waits to be sent */
     size_t out_offset;
     struct hr_stream streams[2];
+    struct hr_tty *tty;       /* NULL: pipes */
     struct hr_buf crash;      /* crash text, or the fault of a bad frame */
     struct hr_buf start_text; /* stderr before READY */
     struct hr_collector *background;

@@ -22,7 +22,7 @@
 #include "options.h"
 #include "tree.h"
 
-enum { FIRST_FREE_FD = 6, REAP_RETRY_NS = 50000, POLL_EXIT_NS = 50000000 };
+enum { FIRST_FREE_FD = 7, REAP_RETRY_NS = 50000, POLL_EXIT_NS = 50000000 };
 
 static const char RUNNER_NAME[] = "hermes_kernel_runner";
 
@@ -274,8 +274,21 @@ static void drop_sources(struct fd_plan *plan, size_t count)
             close(plan[i].source);
 }
 
+/*
+ * The new process leads a session of its own by then: the terminal that it opens becomes its
+ * controlling one.
+ */
+static int add_terminal(posix_spawn_file_actions_t *actions, const char *path)
+{
+    int error = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, path, O_RDWR, 0);
+
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO && !error; fd++)
+        error = posix_spawn_file_actions_adddup2(actions, STDIN_FILENO, fd);
+    return error;
+}
+
 static int add_actions(posix_spawn_file_actions_t *actions, const struct fd_plan *plan,
-                       size_t count, const char *cwd)
+                       size_t count, const char *terminal, const char *cwd)
 {
     int error = 0;
 
@@ -284,6 +297,8 @@ static int add_actions(posix_spawn_file_actions_t *actions, const struct fd_plan
                     ? posix_spawn_file_actions_addopen(actions, plan[i].target, "/dev/null",
                                                        O_RDONLY, 0)
                     : posix_spawn_file_actions_adddup2(actions, plan[i].source, plan[i].target);
+    if (!error && terminal)
+        error = add_terminal(actions, terminal);
     if (!error && cwd)
         error = posix_spawn_file_actions_addchdir_np(actions, cwd);
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
@@ -294,7 +309,7 @@ static int add_actions(posix_spawn_file_actions_t *actions, const struct fd_plan
 }
 
 static int spawn(pid_t *ret_pid, char *const argv[], char *const environment[],
-                 struct fd_plan *plan, size_t count, const char *cwd)
+                 struct fd_plan *plan, size_t count, const char *terminal, const char *cwd)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -317,7 +332,7 @@ static int spawn(pid_t *ret_pid, char *const argv[], char *const environment[],
                              POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
     error = lift_sources(plan, count);
     if (!error)
-        error = add_actions(&actions, plan, count, cwd);
+        error = add_actions(&actions, plan, count, terminal, cwd);
     if (!error)
         error = posix_spawn(ret_pid, argv[0], &actions, &attributes, argv, environment);
     drop_sources(plan, count);
@@ -342,16 +357,8 @@ static int spawn_failed(const struct hr_process_request *request, const char *pr
 int hr_process_start(struct hr_process *process, const struct hr_process_request *request,
                      struct hermes_error *error)
 {
-    char *argv[] = {(char *)request->guard,
-                    (char *)RUNNER_NAME,
-                    (char *)(request->tools_fd >= 0 ? "-a" : "--"),
-                    (char *)"--",
-                    (char *)request->python,
-                    (char *)"-c",
-                    (char *)request->command,
-                    (char *)RUNNER_NAME,
-                    NULL};
-    int link[2], failed;
+    char *argv[12] = {(char *)request->guard, (char *)RUNNER_NAME};
+    int link[2], failed, items = 2;
 
     if (HR_FAULT(HR_FAULT_SOCKET) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link))
         return hr_error_set(error, HERMES_ESYSTEM, errno, "cannot make a socket: %s",
@@ -361,14 +368,30 @@ int hr_process_start(struct hr_process *process, const struct hr_process_request
                              {request->stderr_fd, 2, false},
                              {link[1], HR_GUARD_FD_LINK, false},
                              {request->control_fd, HR_GUARD_FD_CONTROL, false},
-                             {request->tools_fd, HR_GUARD_FD_AUX, false}};
-    size_t fds = request->tools_fd >= 0 ? HR_ARRAY_LENGTH(plan) : HR_ARRAY_LENGTH(plan) - 1;
+                             {0, 0, false},
+                             {0, 0, false}};
+    size_t fds = HR_ARRAY_LENGTH(plan) - 2;
 
-    if (request->tools_fd < 0)
-        memmove(argv + 3, argv + 4, 5 * sizeof argv[0]);
+    if (request->tools_fd >= 0) {
+        argv[items++] = (char *)"-a";
+        plan[fds++] = (struct fd_plan){request->tools_fd, HR_GUARD_FD_AUX, false};
+    }
+    if (request->requests_fd >= 0) {
+        argv[items++] = (char *)"-q";
+        plan[fds++] = (struct fd_plan){request->requests_fd, HR_GUARD_FD_REQUESTS, false};
+    }
+    if (request->terminal) {
+        argv[items++] = (char *)"-t";
+        argv[items++] = (char *)request->terminal;
+    }
+    argv[items++] = (char *)"--";
+    argv[items++] = (char *)request->python;
+    argv[items++] = (char *)"-c";
+    argv[items++] = (char *)request->command;
+    argv[items] = (char *)RUNNER_NAME;
     failed = hr_watch_add(process->loop, &process->link, link[0], HR_READ, link_ready);
     if (!failed)
-        failed = spawn(&process->child, argv, request->environment, plan, fds, request->cwd);
+        failed = spawn(&process->child, argv, request->environment, plan, fds, NULL, request->cwd);
     close(link[1]);
     if (failed) {
         hr_watch_remove(process->loop, &process->link);
@@ -391,12 +414,21 @@ int hr_process_start(struct hr_process *process, const struct hr_process_request
     if (HR_FAULT(HR_FAULT_PIPE) || pipe2(lifeline, O_CLOEXEC))
         return hr_error_set(error, HERMES_ESYSTEM, errno, "cannot make a pipe: %s",
                             strerror(errno));
-    struct fd_plan plan[] = {{request->stdin_fd, 0, false},  {request->stdout_fd, 1, false},
-                             {request->stderr_fd, 2, false}, {request->control_fd, 3, false},
-                             {lifeline[0], 5, false},        {request->tools_fd, 4, false}};
-    size_t fds = request->tools_fd >= 0 ? HR_ARRAY_LENGTH(plan) : HR_ARRAY_LENGTH(plan) - 1;
+    struct fd_plan plan[] = {{request->stdin_fd, 0, false},
+                             {request->stdout_fd, 1, false},
+                             {request->stderr_fd, 2, false},
+                             {request->control_fd, 3, false},
+                             {lifeline[0], 5, false},
+                             {0, 0, false},
+                             {0, 0, false}};
+    size_t fds = HR_ARRAY_LENGTH(plan) - 2;
 
-    failed = spawn(&process->child, argv, request->environment, plan, fds, request->cwd);
+    if (request->tools_fd >= 0)
+        plan[fds++] = (struct fd_plan){request->tools_fd, 4, false};
+    if (request->requests_fd >= 0)
+        plan[fds++] = (struct fd_plan){request->requests_fd, 6, false};
+    failed = spawn(&process->child, argv, request->environment, plan, fds, request->terminal,
+                   request->cwd);
     close(lifeline[0]);
     if (failed) {
         close(lifeline[1]);

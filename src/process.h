@@ -43,7 +43,8 @@ struct hr_process_request {
     char *const *environment;                       /* HERMES_TREE_ID must be in it */
     const char *cwd;                                /* NULL: the host's */
     int stdin_fd, stdout_fd, stderr_fd, control_fd; /* the child's ends, borrowed */
-    int tools_fd;                                   /* -1: none */
+    int tools_fd, requests_fd;                      /* -1: none */
+    const char *terminal; /* path of what becomes 0, 1, 2 and the controlling terminal, or NULL */
 };
 
 /* Fresh random id for HERMES_TREE_ID. 0 or an errno. */

@@ -139,8 +139,8 @@ static bool same_key(const struct hr_spec *a, const struct hr_spec *b)
 
 static bool same_setup(const struct hr_spec *a, const struct hr_spec *b)
 {
-    return a->io == b->io && a->stdin_source == b->stdin_source && a->env == b->env &&
-           same_text(a->script, b->script) && same_text(a->path0, b->path0) &&
+    return a->io == b->io && a->requests == b->requests && a->stdin_source == b->stdin_source &&
+           a->env == b->env && same_text(a->script, b->script) && same_text(a->path0, b->path0) &&
            a->argv.size == b->argv.size &&
            (!a->argv.size || memcmp(a->argv.data, b->argv.data, a->argv.size) == 0);
 }
@@ -155,6 +155,7 @@ void hr_spec_unref(struct hermes_engine *engine, struct hr_spec *spec)
     hr_free(spec->tools);
     hr_free(spec->script);
     hr_free(spec->path0);
+    hr_free(spec->terminal);
     hr_buf_done(&spec->argv);
     hr_free(spec);
 }
@@ -168,13 +169,17 @@ static bool copy_setup(struct hr_spec *spec, const struct hermes_kernel_setup *s
     spec->io = setup->io;
     spec->stdin_source = setup->stdin_source;
     spec->env = setup->env;
+    spec->requests = setup->requests;
+    spec->columns = setup->columns;
+    spec->rows = setup->rows;
+    spec->terminal = hr_strdup(setup->terminal ? setup->terminal : "xterm-256color");
     spec->script = hr_strdup(setup->script);
     spec->path0 = setup->path0                       ? hr_strdup(setup->path0)
                   : spec->mode == HERMES_MODE_STRICT ? NULL
                                                      : hr_strdup("");
     for (const char *const *item = setup->argv; item && *item; item++)
         hr_buf_add(&spec->argv, *item, strlen(*item) + 1);
-    return !spec->argv.failed && (!setup->script || spec->script) &&
+    return !spec->argv.failed && spec->terminal && (!setup->script || spec->script) &&
            (spec->path0 || (!setup->path0 && spec->mode == HERMES_MODE_STRICT));
 }
 

@@ -113,7 +113,7 @@ int hermes_child_end(struct hermes_engine *engine, const char *session, const ch
     return session && child_id ? end_and_wait(engine, session, child_id) : HERMES_EINVAL;
 }
 
-static struct hr_kernel *find_kernel(struct hermes_engine *engine, uint64_t id)
+struct hr_kernel *hr_engine_find_kernel(struct hermes_engine *engine, uint64_t id)
 {
     HR_LIST_EACH (link, &engine->kernels) {
         struct hr_kernel *kernel = HR_CONTAINER(link, struct hr_kernel, link);
@@ -126,7 +126,7 @@ static struct hr_kernel *find_kernel(struct hermes_engine *engine, uint64_t id)
 
 static bool kernel_gone(struct hermes_engine *engine, void *argument)
 {
-    return !find_kernel(engine, *(uint64_t *)argument);
+    return !hr_engine_find_kernel(engine, *(uint64_t *)argument);
 }
 
 int hermes_kernel_wait(struct hermes_engine *engine, uint64_t kernel, int64_t timeout_ms)
@@ -147,7 +147,7 @@ struct hermes_authority *hermes_kernel_authority(struct hermes_engine *engine, u
     struct hr_kernel *kernel;
 
     hr_engine_lock(engine);
-    kernel = find_kernel(engine, id);
+    kernel = hr_engine_find_kernel(engine, id);
     if (kernel)
         authority = kernel->authority;
     for (size_t i = 0; !kernel && i < HR_DEAD_AUTHORITIES; i++)

@@ -25,6 +25,10 @@ static int check_key(const struct hermes_cell *cell, struct hermes_error *error)
                             "a struct without its size; use the _INIT macros");
     if (!cell->session && !cell->task_id)
         return hr_error_set(error, HERMES_EINVAL, 0, "neither session nor task_id is given");
+    if (cell->setup && ((unsigned)cell->setup->io > HERMES_IO_TTY || cell->setup->columns < 0 ||
+                        cell->setup->rows < 0 || cell->setup->columns > UINT16_MAX ||
+                        cell->setup->rows > UINT16_MAX))
+        return hr_error_set(error, HERMES_EINVAL, 0, "a setup with values out of range");
     if (bad_name(cell->session) || bad_name(cell->task_id) || bad_name(cell->child_id))
         return hr_error_set(error, HERMES_EINVAL, 0,
                             "session, task_id and child_id may be neither empty nor hold \"::\"");

@@ -65,7 +65,7 @@ static int count_entries(const char *path)
 
 static struct hr_collector *make(size_t limit, uint64_t spill_limit)
 {
-    struct hr_collector_options options = {limit, spill_limit, directory, false};
+    struct hr_collector_options options = {limit, spill_limit, directory, false, false};
     struct hr_collector *collector = hr_collector_new(&options);
 
     ck_assert_ptr_nonnull(collector);
@@ -95,7 +95,7 @@ static void feed_times(struct hr_collector *collector, const char *text, size_t 
 /* Report A55: before the cut and the spill, and counted wherever the secret went. */
 START_TEST(secrets_are_masked_first)
 {
-    struct hr_collector_options options = {200, 1000000, directory, true};
+    struct hr_collector_options options = {200, 1000000, directory, true, false};
     struct hr_collector *collector = hr_collector_new(&options);
     struct hr_collected got;
     size_t size;

@@ -63,7 +63,7 @@ static int count_entries(const char *path)
 
 static struct hr_collector *make(size_t limit, uint64_t spill_limit)
 {
-    struct hr_collector_options options = {limit, spill_limit, directory, false};
+    struct hr_collector_options options = {limit, spill_limit, directory, false, false};
     struct hr_collector *collector = hr_collector_new(&options);
 
     ck_assert_ptr_nonnull(collector);
@@ -90,7 +90,7 @@ static void feed_times(struct hr_collector *collector, const char *text, size_t 
 /* Collect a little too much; the path, or NULL, to free(). */
 static char *spill_once(const char *where, uint64_t limit)
 {
-    struct hr_collector_options options = {100, limit, where, false};
+    struct hr_collector_options options = {100, limit, where, false, false};
     struct hr_collector *collector = hr_collector_new(&options);
     struct hr_collected got;
     char *path, *warning;
@@ -303,7 +303,7 @@ END_TEST
  */
 static int spill_size_with_limit(rlim_t size)
 {
-    struct hr_collector_options options = {100, 1000000, directory, false};
+    struct hr_collector_options options = {100, 1000000, directory, false, false};
     struct rlimit limit = {size, RLIM_INFINITY};
     struct hr_collector *collector;
     struct hr_collected got;
@@ -437,7 +437,7 @@ START_TEST(failing_allocations)
     unsigned long n, seen;
 
     for (n = 1, seen = 0; seen >= n - 1; n++) { /* until nothing fails any more */
-        struct hr_collector_options options = {1000, 1000000, directory, false};
+        struct hr_collector_options options = {1000, 1000000, directory, false, false};
         struct hr_collector *collector;
         struct hr_collected got;
         char *warning;

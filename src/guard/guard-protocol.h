@@ -27,5 +27,6 @@ struct hr_guard_message {
 #define HR_GUARD_FD_LINK 3
 #define HR_GUARD_FD_CONTROL 4
 #define HR_GUARD_FD_AUX 5
+#define HR_GUARD_FD_REQUESTS 6 /* and in the kernel */
 
 #endif

@@ -3,7 +3,10 @@
  * hermes-kernel-guard - stands between the host and one kernel, so that no process of the kernel
  * survives it.
  *
- *     hermes-kernel-guard hermes_kernel_runner [-a] -- PYTHON ARG...
+ *     hermes-kernel-guard hermes_kernel_runner [-a] [-q] [-t TERMINAL] -- PYTHON ARG...
+ *
+ * -a: descriptor 5 is the kernel's socket for tools; -q: 6 is that for requests; -t: the kernel
+ * gets this terminal as its own.
  *
  * Every process that the kernel ever makes stays below the guard, which is their subreaper: also
  * one that called setsid or forked twice. When the kernel ends, the host asks, or the host dies in
@@ -21,6 +24,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -59,6 +63,13 @@ struct guard {
     int64_t deadline; /* of the grace */
     int refused;      /* how many processes we may not kill */
     unsigned long long oom_kills;
+};
+
+/* What the command line says of the kernel. */
+struct options {
+    bool aux, requests;
+    const char *terminal; /* NULL: none */
+    char **argv;
 };
 
 /* Where the program lies; made by the linker. */
@@ -282,35 +293,69 @@ static void watch(struct guard *guard)
 
 /* ---- start ------------------------------------------------------------------------------ */
 
-/* In the new process: become the kernel. Returns only with the errno of a failure. */
-static int become_kernel(const struct guard *guard, bool aux, char **argv)
+/*
+ * By its path, and now that we lead a session: so it becomes our controlling terminal. An inherited
+ * descriptor would not.
+ */
+static int take_terminal(const char *path)
 {
-    const unsigned first_closed = aux ? HR_GUARD_FD_AUX : HR_GUARD_FD_CONTROL;
-    static const long
-        standard[16]; /* what the system takes for sigaction: all zero is the default */
-    sigset_t none;
+    int fd = open(path, O_RDWR);
 
-    setsid();
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != guard->self)
-        return ESRCH; /* the guard is dead already */
-    if (dup2(HR_GUARD_FD_CONTROL, HR_GUARD_FD_CONTROL - 1) < 0 ||
-        (aux && dup2(HR_GUARD_FD_AUX, HR_GUARD_FD_AUX - 1) < 0))
+    if (fd < 0)
+        return errno;
+    ioctl(fd, TIOCSCTTY, 0);
+    for (int standard = 0; standard <= 2; standard++)
+        if (dup2(fd, standard) < 0)
+            return errno;
+    if (fd > STDERR_FILENO)
+        close(fd);
+    return 0;
+}
+
+/* Each socket to its number, nothing else stays open. */
+static int place_descriptors(const struct options *options)
+{
+    const unsigned first_closed = HR_GUARD_FD_CONTROL;
+
+    if (dup2(HR_GUARD_FD_CONTROL, HR_GUARD_FD_CONTROL - 1) < 0)
         return errno;
 #ifdef SYS_close_range
     if (syscall(SYS_close_range, first_closed, ~0U, CLOSE_ON_EXEC_RANGE))
 #endif
         for (int fd = (int)first_closed; fd < 256; fd++) /* the host closed what it had */
             fcntl(fd, F_SETFD, FD_CLOEXEC);
+    if ((options->aux && dup2(HR_GUARD_FD_AUX, HR_GUARD_FD_AUX - 1) < 0) ||
+        (options->requests && fcntl(HR_GUARD_FD_REQUESTS, F_SETFD, 0)))
+        return errno;
+    return 0;
+}
+
+/* In the new process: become the kernel. Returns only with the errno of a failure. */
+static int become_kernel(const struct guard *guard, const struct options *options)
+{
+    static const long
+        standard[16]; /* what the system takes for sigaction: all zero is the default */
+    sigset_t none;
+    int error;
+
+    setsid();
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != guard->self)
+        return ESRCH; /* the guard is dead already */
+    error = options->terminal ? take_terminal(options->terminal) : 0;
+    if (!error)
+        error = place_descriptors(options);
+    if (error)
+        return error;
     /* not by sigaction(), which spares the two that posix_spawn() leaves ignored */
     for (int number = 1; number < NSIG; number++)
         syscall(SYS_rt_sigaction, number, standard, NULL, NSIG / 8);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    execv(argv[0], argv);
+    execv(options->argv[0], options->argv);
     return errno;
 }
 
-static int fork_kernel(struct guard *guard, bool aux, char **argv)
+static int fork_kernel(struct guard *guard, const struct options *options)
 {
     int result[2], error;
 
@@ -318,7 +363,7 @@ static int fork_kernel(struct guard *guard, bool aux, char **argv)
         return errno;
     guard->kernel = fork();
     if (guard->kernel == 0) {
-        error = become_kernel(guard, aux, argv);
+        error = become_kernel(guard, options);
         if (write(result[1], &error, sizeof error) < 0)
             _exit(126);
         _exit(127);
@@ -335,7 +380,7 @@ static int fork_kernel(struct guard *guard, bool aux, char **argv)
 }
 
 /* The kernel has its streams and sockets now: hold nothing of them, and no directory. */
-static void let_go(bool aux)
+static void let_go(const struct options *options)
 {
     int fd = open("/dev/null", O_RDWR | O_CLOEXEC | O_NOCTTY);
 
@@ -349,8 +394,10 @@ static void let_go(bool aux)
     if (fd > STDERR_FILENO)
         close(fd);
     close(HR_GUARD_FD_CONTROL);
-    if (aux)
+    if (options->aux)
         close(HR_GUARD_FD_AUX);
+    if (options->requests)
+        close(HR_GUARD_FD_REQUESTS);
     if (chdir("/")) {
         /* the kernel's directory stays in use, no harm to the kernel */
     }
@@ -381,7 +428,7 @@ static bool prepare(struct guard *guard)
 }
 
 /* What we open must not take a number that the kernel's streams and sockets have. */
-static bool check_descriptors(bool aux)
+static bool check_descriptors(const struct options *options)
 {
     socklen_t size = sizeof(int);
     int type;
@@ -392,7 +439,8 @@ static bool check_descriptors(bool aux)
             return false;
     return getsockopt(HR_GUARD_FD_LINK, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
            type == SOCK_SEQPACKET && fcntl(HR_GUARD_FD_CONTROL, F_GETFD) >= 0 &&
-           (!aux || fcntl(HR_GUARD_FD_AUX, F_GETFD) >= 0);
+           (!options->aux || fcntl(HR_GUARD_FD_AUX, F_GETFD) >= 0) &&
+           (!options->requests || fcntl(HR_GUARD_FD_REQUESTS, F_GETFD) >= 0);
 }
 
 static int usage(void)
@@ -403,18 +451,37 @@ static int usage(void)
     return write(STDERR_FILENO, text, sizeof text - 1) < 0 ? EXIT_SYSTEM : EXIT_USAGE;
 }
 
+/* false: no command line of ours. */
+static bool read_options(int argc, char **argv, struct options *options)
+{
+    int at = 2;
+
+    for (; at < argc && strcmp(argv[at], "--"); at++) {
+        if (!strcmp(argv[at], "-a"))
+            options->aux = true;
+        else if (!strcmp(argv[at], "-q"))
+            options->requests = true;
+        else if (!strcmp(argv[at], "-t") && at + 1 < argc)
+            options->terminal = argv[++at];
+        else
+            return false;
+    }
+    options->argv = argv + at + 1;
+    return at + 1 < argc;
+}
+
 int main(int argc, char **argv)
 {
     struct guard guard = {0};
-    bool aux = argc > 2 && !strcmp(argv[2], "-a");
-    int first = aux ? 4 : 3, error;
+    struct options options = {0};
+    int error;
 
-    if (argc <= first || strcmp(argv[first - 1], "--") || !check_descriptors(aux))
+    if (!read_options(argc, argv, &options) || !check_descriptors(&options))
         return usage();
     if (!prepare(&guard))
         return EXIT_SYSTEM;
-    error = fork_kernel(&guard, aux, argv + first);
-    let_go(aux);
+    error = fork_kernel(&guard, &options);
+    let_go(&options);
     if (error) {
         tell(&guard, HR_GUARD_EXEC_FAILED, error, 0, 0);
     } else {

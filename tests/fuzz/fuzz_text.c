@@ -85,7 +85,7 @@ static void check_json(const char *data, size_t size)
 
 static void check_collector(const char *data, size_t size, const struct hr_buf *cleaned)
 {
-    struct hr_collector_options options = {64, 0, NULL, false};
+    struct hr_collector_options options = {64, 0, NULL, false, false};
     struct hr_collector *collector = hr_collector_new(&options);
     struct hr_collected got;
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "tty.h"
+
+#include <unistd.h>
+
+#include "kernel-private.h"
+#include "list.h"
+
+enum {
+    READ_AT_ONCE = 4 * HR_SCRATCH_SIZE, /* a writer that goes on without end has no mark */
+    STOPPED_MS = 5,                     /* without a mark: the terminal may be stopped */
+    PATIENCE_MS = 50,
+};
+
+static void stop_waiting(struct hr_kernel *kernel)
+{
+    struct hr_tty *tty = kernel->tty;
+
+    hr_timer_stop(kernel->engine->loop, &tty->patience);
+    if (!tty->waiting)
+        return;
+    tty->waiting = tty->answered = tty->released = tty->gave_up = false;
+    hr_kernel_watch_control(kernel);
+    hr_kernel_update_pause(kernel);
+}
+
+/* What is in the terminal now, up to a bound. */
+static void read_some(struct hr_kernel *kernel)
+{
+    uint64_t before = kernel->streams[0].bytes;
+
+    while (kernel->streams[0].bytes - before < READ_AT_ONCE && !kernel->tty->pending.size &&
+           hr_kernel_read_stream(&kernel->streams[0], HR_SCRATCH_SIZE))
+        continue;
+}
+
+static void patience_over(struct hr_timer *timer)
+{
+    struct hr_tty *tty = HR_CONTAINER(timer, struct hr_tty, patience);
+    struct hr_kernel *kernel = tty->kernel;
+
+    if (!tty->released && tty->answered) {
+        tty->released = true;
+        hr_tty_start_output(kernel);
+        hr_timer_start(kernel->engine->loop, timer, hr_after_ms(PATIENCE_MS - STOPPED_MS),
+                       patience_over);
+        return;
+    }
+    read_some(kernel);
+    tty->gave_up = true;
+    hr_kernel_take_waiting(kernel);
+}
+
+bool hr_tty_frame_is_due(struct hr_kernel *kernel, bool reply)
+{
+    struct hr_tty *tty = kernel->tty;
+    uint64_t number = tty->frames + 1;
+
+    if (tty->marks < number && !tty->gave_up && !tty->at_end) {
+        hr_tty_pump(kernel);
+        if (tty->marks < number && !tty->pumping)
+            read_some(kernel);
+    }
+    if (tty->marks >= number || tty->gave_up || tty->at_end) {
+        tty->frames = number;
+        stop_waiting(kernel);
+        return true;
+    }
+    if (!tty->waiting) {
+        tty->waiting = true;
+        tty->answered = reply;
+        hr_timer_start(kernel->engine->loop, &tty->patience,
+                       hr_after_ms(reply ? STOPPED_MS : PATIENCE_MS), patience_over);
+        hr_kernel_watch_control(kernel);
+        hr_kernel_update_pause(kernel);
+        if (reply)
+            hr_kernel_answered(kernel);
+    }
+    return false;
+}
+
+/* Returns false when the frame that the mark stands for has to be taken first, by our caller. */
+static bool take_mark(struct hr_kernel *kernel, uint64_t number)
+{
+    struct hr_tty *tty = kernel->tty;
+
+    if (number <= tty->marks || number > tty->frames + 2) /* late, or not the runner's */
+        return true;
+    tty->marks = number;
+    if (number <= tty->frames)
+        return true;
+    if (tty->in_frames)
+        return false;
+    hr_kernel_take_waiting(kernel);
+    return true;
+}
+
+void hr_tty_pump(struct hr_kernel *kernel)
+{
+    struct hr_tty *tty = kernel->tty;
+    const char *data = tty->pending.data, *text;
+    size_t size = tty->pending.size, text_size;
+    enum hr_marker_found found;
+    uint64_t number;
+
+    if (tty->pumping)
+        return;
+    tty->pumping = true;
+    while ((found = hr_marker_take(&tty->marker, &data, &size, &text, &text_size, &number))) {
+        if (found == HR_MARKER_TEXT)
+            hr_kernel_route_output(&kernel->streams[0], text, text_size);
+        else if (!take_mark(kernel, number))
+            break;
+    }
+    hr_buf_consume(&tty->pending, tty->pending.size - size);
+    tty->pumping = false;
+    if (tty->advance_later && !tty->in_frames) {
+        tty->advance_later = false;
+        hr_kernel_advance(kernel);
+    }
+}
+
+void hr_tty_take(struct hr_kernel *kernel, const char *data, size_t size)
+{
+    if (!hr_buf_add(&kernel->tty->pending, data, size)) {
+        hr_kernel_fault(kernel, "out of memory while output was read");
+        return;
+    }
+    hr_tty_pump(kernel);
+}
+
+void hr_tty_finish(struct hr_kernel *kernel)
+{
+    struct hr_tty *tty = kernel->tty;
+    const char *text;
+    size_t size;
+
+    read_some(kernel);
+    tty->at_end = true;
+    hr_kernel_take_waiting(kernel);
+    hr_tty_pump(kernel);
+    size = hr_marker_finish(&tty->marker, &text);
+    if (size)
+        hr_kernel_route_output(&kernel->streams[0], text, size);
+}
