@@ -71,7 +71,7 @@ calls() {
             case $name in
                 config.h | hermes-kernel.h) ;;
                 */*) echo "$file:$number: $name" ;;
-                *) [ -e "ui/$name" ] || [ -e "ui/tools/$name" ] || echo "$file:$number: $name" ;;
+                *) find ui -name "$name" | grep -q . || echo "$file:$number: $name" ;;
             esac
         done
     done | say "ui/ may include its own headers and hermes-kernel.h only"

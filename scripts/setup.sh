@@ -24,6 +24,8 @@ want_for_build() {
     want pkg-config command -v pkg-config
     want libcjson-dev pkg-config --exists libcjson
     want libpcre2-dev pkg-config --exists libpcre2-8
+    want libvterm-dev pkg-config --exists 'vterm >= 0.1.4'
+    want libpng-dev pkg-config --exists libpng
     want python3 command -v python3
 }
 

@@ -64,7 +64,18 @@ void block_write(struct block *block, const char *data, size_t size);
  * at most max_rows high. False: not a picture that can be read; nothing was added.
  */
 bool block_add_png(struct block *block, const void *data, size_t size, int max_rows);
-/* The cell is over: an open grid becomes lines, partial sequences are dropped. May be written again. */
+/*
+ * The PNG of which a row shows a part, for terminals that can draw pictures, and which rows are its.
+ * Valid until the block is changed. False: none, or it was written over.
+ */
+bool block_image_at(struct block *block, int columns, size_t row, const void **ret_png,
+                    size_t *ret_size, size_t *ret_first_row, size_t *ret_rows);
+/* What shines through pictures, 0xRRGGBB; at first black. For those that are added later. */
+void block_set_background(struct block *block, uint32_t rgb);
+/*
+ * The cell is over: an open grid becomes lines, partial sequences are dropped, memory shrinks to what
+ * is needed. May be written again: that begins a new line, and what there was cannot be changed.
+ */
 void block_end(struct block *block);
 
 /* Grows with every change: whether what was drawn is old. */
@@ -84,10 +95,19 @@ size_t block_gap(struct block *block, int columns, uint64_t *ret_lines);
 
 /* A program has the screen: rows are those of the window, keys go to it. */
 bool block_has_screen(const struct block *block);
-/* Where the cursor stands, in rows at this width. False: hidden. */
+/*
+ * Where the cursor stands, in rows at this width; in an empty last line, that is behind the last
+ * row. False: hidden.
+ */
 bool block_cursor(struct block *block, int columns, size_t *ret_row, int *ret_column);
 /* What a program with the screen is to be answered (cursor position, attributes). Take it away. */
 void block_take_answers(struct block *block, struct strbuf *out);
+enum block_mode {
+    BLOCK_MODE_CURSOR_KEYS = 1 << 0, /* arrows, Home and End are ESC O x, not ESC [ x */
+    BLOCK_MODE_PASTE = 1 << 1,       /* pasted text is to be put in ESC [ 200 ~ and ESC [ 201 ~ */
+};
+/* How the program wants its keys. */
+unsigned block_modes(const struct block *block);
 
 /* Logical lines as plain UTF-8 text, for search, copying and the pager; styled: with SGR sequences. */
 size_t block_lines(const struct block *block);
