@@ -23,6 +23,7 @@ want_for_build() {
     want libtool command -v libtoolize
     want pkg-config command -v pkg-config
     want libcjson-dev pkg-config --exists libcjson
+    want libreadline-dev pkg-config --exists readline
     want libpcre2-dev pkg-config --exists libpcre2-8
     want libvterm-dev pkg-config --exists 'vterm >= 0.1.4'
     want libpng-dev pkg-config --exists libpng

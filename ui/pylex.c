@@ -9,11 +9,19 @@
 struct line {
     const char *text;
     size_t size, at;
+    uint8_t *kinds; /* NULL: nobody asks */
 };
 
 static int char_at(const struct line *line, size_t offset)
 {
     return line->at + offset < line->size ? (unsigned char)line->text[line->at + offset] : -1;
+}
+
+static void mark(const struct line *line, size_t from, enum pylex_kind kind)
+{
+    size_t end = line->at < line->size ? line->at : line->size;
+    if (line->kinds && from < end)
+        memset(line->kinds + from, kind, end - from);
 }
 
 static bool is_word(int c)
@@ -42,6 +50,7 @@ static void open_string(struct pylex *lex, struct line *line, bool formatted)
     int quote = char_at(line, 0);
     bool triple = triple_at(line, quote);
     line->at += triple ? 3 : 1;
+    mark(line, line->at - (triple ? 3 : 1), PYLEX_STRING);
     push(lex, (struct pylex_frame){.quote = (char)quote, .triple = triple, .formatted = formatted});
 }
 
@@ -53,6 +62,7 @@ static bool close_enclosing(struct pylex *lex, struct line *line)
         if (frame->quote && frame->triple && triple_at(line, frame->quote)) {
             lex->count = i;
             line->at += 3;
+            mark(line, line->at - 3, PYLEX_STRING);
             return true;
         }
     }
@@ -73,8 +83,11 @@ static void take_word(struct pylex *lex, struct line *line)
         prefix = prefix && strchr("rRbBuUfFtT", line->text[i]);
         formatted = formatted || strchr("fFtT", line->text[i]);
     }
-    if (!close_enclosing(lex, line))
-        open_string(lex, line, prefix && formatted);
+    if (close_enclosing(lex, line))
+        return;
+    open_string(lex, line, prefix && formatted);
+    if (prefix)
+        mark(line, start, PYLEX_STRING);
 }
 
 static void take_bracket(unsigned *depth, int c)
@@ -93,7 +106,9 @@ static void take_code(struct pylex *lex, struct line *line)
     } else if (c == '"' || c == '\'') {
         open_string(lex, line, false);
     } else if (c == '#') {
+        size_t start = line->at;
         line->at = line->size;
+        mark(line, start, PYLEX_COMMENT);
     } else {
         if (c == '\\' && line->at + 1 == line->size)
             lex->continued = true;
@@ -130,6 +145,7 @@ static void take_spec(struct pylex *lex, struct line *line)
     if ((c == '"' || c == '\'') && close_enclosing(lex, line))
         return;
     line->at++;
+    mark(line, line->at - 1, c == '{' || c == '}' ? PYLEX_FIELD : PYLEX_STRING);
     if (c == '}') {
         lex->count--;
     } else if (c == '{') {
@@ -151,9 +167,15 @@ static void take_field(struct pylex *lex, struct line *line)
         if (!close_enclosing(lex, line))
             open_string(lex, line, false);
     } else if (is_word(c)) {
+        size_t start = line->at;
+        while (is_word(char_at(line, 0)))
+            line->at++;
+        mark(line, start, PYLEX_FIELD);
+        line->at = start;
         take_word(lex, line);
     } else {
         line->at++;
+        mark(line, line->at - 1, PYLEX_FIELD);
         if (c == '}' && !frame->depth)
             lex->count--;
         else if (c == ':' && !frame->depth)
@@ -176,20 +198,37 @@ static void end_line(struct pylex *lex)
     }
 }
 
+/* Code and comments are marked where they are found; the rest is told by where we are. */
+static void take_line(struct pylex *lex, struct line *line)
+{
+    lex->continued = false;
+    while (line->at < line->size) {
+        const struct pylex_frame *frame = top(lex);
+        size_t start = line->at;
+        if (!frame) {
+            take_code(lex, line);
+        } else if (frame->quote) {
+            size_t depth = lex->count;
+            take_string(lex, line);
+            mark(line, start, lex->count > depth ? PYLEX_FIELD : PYLEX_STRING);
+        } else {
+            take_field(lex, line);
+        }
+    }
+    end_line(lex);
+}
+
 void pylex_line(struct pylex *lex, const char *text, size_t size)
 {
     struct line line = {.text = text, .size = pylex_trimmed(text, size)};
-    lex->continued = false;
-    while (line.at < line.size) {
-        const struct pylex_frame *frame = top(lex);
-        if (!frame)
-            take_code(lex, &line);
-        else if (frame->quote)
-            take_string(lex, &line);
-        else
-            take_field(lex, &line);
-    }
-    end_line(lex);
+    take_line(lex, &line);
+}
+
+void pylex_line_kinds(struct pylex *lex, const char *text, size_t size, uint8_t *kinds)
+{
+    struct line line = {.text = text, .size = pylex_trimmed(text, size), .kinds = kinds};
+    memset(kinds, PYLEX_CODE, size);
+    take_line(lex, &line);
 }
 
 bool pylex_in_string(const struct pylex *lex)

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define PYLEX_DEPTH 24
 
@@ -31,6 +32,17 @@ struct pylex {
 
 /* Take one line (with or without its line end). Start from a struct of zeros. */
 void pylex_line(struct pylex *lex, const char *line, size_t size);
+
+/* What a byte belongs to. */
+enum pylex_kind {
+    PYLEX_CODE,
+    PYLEX_FIELD, /* code in a replacement field, with its braces */
+    PYLEX_STRING,
+    PYLEX_COMMENT,
+};
+
+/* The same, with the kind of each byte but those of the line end; kinds holds size bytes. */
+void pylex_line_kinds(struct pylex *lex, const char *line, size_t size, uint8_t *kinds);
 
 /* The next line begins inside a string. */
 bool pylex_in_string(const struct pylex *lex);

@@ -18,11 +18,14 @@ void history_free(struct history *history);
 void history_add(struct history *history, const char *session, const char *text, size_t size);
 
 /* The n-th entry of the walk for a session (0: the newest); NULL behind the last. Borrowed. */
-const char *history_at(const struct history *history, const char *session, size_t n, size_t *ret_size);
+const char *history_at(const struct history *history, const char *session, size_t n,
+                       size_t *ret_size);
 size_t history_count(const struct history *history);
+/* How many of them are of this session: so many come first in its walk. */
+size_t history_session_count(const struct history *history, const char *session);
 /*
- * The first entry from n on (step 1: older, -1: newer) that begins with, or holds, the text and is not
- * equal to one that the walk gave before. False: none.
+ * The first entry from n on (step 1: older, -1: newer) that begins with, or holds, the text and is
+ * not equal to one that the walk gave before. False: none.
  */
 bool history_find(const struct history *history, const char *session, const char *text, size_t size,
                   bool prefix, int step, size_t n, size_t *ret_n);
