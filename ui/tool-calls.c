@@ -101,6 +101,20 @@ static void prepare(struct tool_calls *calls)
     calls->runner = tool_runner_new(calls->engine, calls->terms->settings, calls->environment);
 }
 
+/* Refuse it, or run it, as the verdict says. */
+static void act(struct tool_calls *calls, enum approval_verdict verdict,
+                const struct hermes_tool_call *call, const struct strbuf *denial)
+{
+    if (verdict == APPROVAL_REFUSED) {
+        hermes_tool_refuse(calls->engine, call->id, strbuf_text(denial));
+    } else if (verdict == APPROVAL_GO) {
+        prepare(calls);
+        char *cwd = calls->cwd ? NULL : directory_of_kernel(calls->engine, call->kernel);
+        tool_runner_start(calls->runner, call->cell, call, cwd ? cwd : calls->cwd);
+        free(cwd);
+    }
+}
+
 enum approval_verdict tool_calls_take(struct tool_calls *calls, const struct hermes_event *event,
                                       struct strbuf *denial)
 {
@@ -108,14 +122,22 @@ enum approval_verdict tool_calls_take(struct tool_calls *calls, const struct her
     const struct approval_question question = {call->session ? call->session : "", call->tool,
                                                call->arguments, event->cell, call->id};
     enum approval_verdict verdict = approval_check(&calls->approval, &question, denial);
-    if (verdict == APPROVAL_REFUSED) {
-        hermes_tool_refuse(calls->engine, call->id, strbuf_text(denial));
-    } else if (verdict == APPROVAL_GO) {
-        prepare(calls);
-        char *cwd = calls->cwd ? NULL : directory_of_kernel(calls->engine, event->kernel);
-        tool_runner_start(calls->runner, event->cell, call, cwd ? cwd : calls->cwd);
-        free(cwd);
-    }
+    act(calls, verdict, call, denial);
+    return verdict;
+}
+
+enum approval_verdict tool_calls_settle(struct tool_calls *calls,
+                                        const struct approval_question *question, uint64_t kernel,
+                                        enum approval_answer answer, struct strbuf *denial)
+{
+    const struct hermes_tool_call call = {.id = question->call,
+                                          .cell = question->cell,
+                                          .kernel = kernel,
+                                          .session = question->session,
+                                          .tool = question->tool,
+                                          .arguments = question->arguments};
+    enum approval_verdict verdict = approval_settle(&calls->approval, question, answer, denial);
+    act(calls, verdict, &call, denial);
     return verdict;
 }
 

@@ -47,6 +47,13 @@ void tool_calls_free(struct tool_calls *calls); /* waits for what runs, which is
  */
 enum approval_verdict tool_calls_take(struct tool_calls *calls, const struct hermes_event *event,
                                       struct strbuf *denial);
+/*
+ * The answer to a question for which tool_calls_take() gave APPROVAL_WAITS, of a cell that is not
+ * settled; session is the owner's name.
+ */
+enum approval_verdict tool_calls_settle(struct tool_calls *calls,
+                                        const struct approval_question *question, uint64_t kernel,
+                                        enum approval_answer answer, struct strbuf *denial);
 /* The cell was interrupted, or is over: what it has called is told to end. */
 void tool_calls_cancel(struct tool_calls *calls, uint64_t cell);
 /* The session was cleared. */

@@ -55,6 +55,8 @@ void keymap_free(struct keymap *keymap);
  * valid word. False: the file cannot be read.
  */
 bool keymap_load(struct keymap *keymap, const char *path, struct strbuf *warnings);
+/* The file's usual place; NULL: there is no home. Yours. */
+char *keymap_default_path(void);
 
 enum keymap_answer { KEYMAP_NONE, KEYMAP_PREFIX, KEYMAP_COMMAND };
 /* keys: canonical names separated by one space ("C-x r"). line: the command with its arguments. */

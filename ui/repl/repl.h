@@ -22,6 +22,8 @@
 #include "tool-calls.h"
 
 struct repl;
+struct keymap;
+struct store;
 
 /* ---- the model: read by front ends, written by repl*.c ----------------------------------------- */
 
@@ -29,12 +31,14 @@ enum repl_cell_state { REPL_QUEUED, REPL_RUNNING, REPL_SETTLED, REPL_EARLIER /* 
 
 struct repl_cell {
     uint64_t id;     /* the engine's; 0: of an earlier run */
-    unsigned number; /* as shown: [12]; goes on over kernels */
+    unsigned number; /* as shown: [12]; goes on over kernels. 0: no cell, but output that came while none ran */
     enum repl_cell_state state;
     char *source; /* as typed */
     size_t source_size;
     enum hermes_outcome outcome; /* REPL_SETTLED, REPL_EARLIER */
     bool not_run;                /* settled while it was queued */
+    bool start_failed;           /* its kernel did not start */
+    bool ended;                  /* it was its kernel's last */
     int exit_code;
     int64_t started_ms, duration_us; /* CLOCK_MONOTONIC */
     uint64_t execution_count, generation;
@@ -91,12 +95,16 @@ struct repl_session {
 /* ---- what a front end is told ------------------------------------------------------------------- */
 
 struct repl_front {
-    /* Each may be NULL. All come on the thread that calls repl_step(). */
+    /*
+     * Each may be NULL. All come on the thread that uses the repl, in any call of it. An item is put
+     * before the cells that wait (a pointer to one is good until the next is added).
+     */
     void (*item_added)(void *context, struct repl_session *session, struct repl_item *item);
     void (*cell_changed)(void *context, struct repl_session *session, struct repl_cell *cell); /* its state */
-    /* Raw bytes that were added to its block; for the front end that writes them on. */
-    void (*cell_output)(void *context, struct repl_session *session, struct repl_cell *cell, const char *data,
-                        size_t size);
+    /* Raw bytes that were added to its block (stream 2: standard error, with `pipes`); for the front end
+     * that writes them on. */
+    void (*cell_output)(void *context, struct repl_session *session, struct repl_cell *cell, int stream,
+                        const char *data, size_t size);
     void (*session_changed)(void *context, struct repl_session *session); /* kernel, marks, queue, name */
     void (*question)(void *context, struct repl_session *session); /* session->questions has changed */
     void (*answer)(void *context, struct repl_session *session, uint64_t request, const char *json);
@@ -105,7 +113,9 @@ struct repl_front {
     void (*show)(void *context, struct repl_session *session, const char *title, const char *text, size_t size);
     /* A command that is the front end's (struct command, front_end). False: not known here. */
     bool (*command)(void *context, struct repl_session *session, const char *name, const char *arguments);
-    /* Ask yes or no: repl_confirm() follows, now or later. */
+    /* Put text into the prompt, in place of what is there if that is empty, else behind it (:load, :edit). */
+    void (*insert)(void *context, struct repl_session *session, const char *text, size_t size);
+    /* Ask yes or no: repl_confirm() follows, now or later. NULL: what was asked is void. */
     void (*confirm)(void *context, struct repl_session *session, const char *question);
 };
 
@@ -121,6 +131,9 @@ struct repl_options {
     const char *terminal;        /* TERM of the cells */
     int columns, rows;           /* of the cells' terminals */
     bool blocks;                 /* keep output in blocks (the screen); else only what repl_front gets */
+    bool pipes;                  /* cells have no terminal: this program has none */
+    struct store *store;         /* what lasts; NULL: nothing does */
+    const struct keymap *keymap; /* for :keys */
 };
 
 /* NULL with one line in error: a name that cannot be a session's ("::"), no memory. */
@@ -168,6 +181,8 @@ void repl_confirm(struct repl *repl, bool yes);
 bool repl_interrupt(struct repl *repl, struct repl_session *session);
 /* Type at the terminal of the running cell. */
 void repl_type(struct repl *repl, struct repl_session *session, const char *data, size_t size);
+/* A key was typed for the running cell: look soon whether it reads (cell_changed follows if so). */
+void repl_look_at_input(struct repl *repl, struct repl_session *session);
 /* Answer the oldest question of a session. */
 void repl_settle(struct repl *repl, struct repl_session *session, enum approval_answer answer);
 /* Ask the session's kernel (hermes_request()); 0: it cannot be asked now. answer() follows. */

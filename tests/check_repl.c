@@ -1,0 +1,832 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sessions' model as front ends see it: made from events of a real engine with real Python, on
+ * terminals. What a person enters, what the model shows of it, and what it says when state is lost.
+ */
+#include "config.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+
+#include "command.h"
+#include "engine-testlib.h"
+#include "repl.h"
+#include "settings.h"
+#include "tool-list.h"
+#include "xalloc.h"
+
+static struct settings settings;
+static struct tool_terms terms;
+static struct repl_options options;
+static struct repl *repl;
+static struct strbuf error, said, shown, output, inserted, asked;
+static int confirms, withdrawn, questions, commands, items;
+static bool answer_yes;
+
+/* ---- the front end -------------------------------------------------------------------------- */
+
+static void on_item(void *context, struct repl_session *session, struct repl_item *item)
+{
+    ck_assert_ptr_eq(context, &items);
+    ck_assert(session != NULL && (item->cell != NULL) == (item->text == NULL));
+    items++;
+}
+
+static void on_output(void *context, struct repl_session *session, struct repl_cell *cell,
+                      int stream, const char *data, size_t size)
+{
+    (void)context;
+    (void)session;
+    ck_assert(cell != NULL && (stream == 1 || stream == 2));
+    strbuf_add(&output, data, size);
+}
+
+static void on_question(void *context, struct repl_session *session)
+{
+    (void)context;
+    (void)session;
+    questions++;
+}
+
+static void on_say(void *context, struct repl_session *session, const char *line)
+{
+    (void)context;
+    (void)session;
+    ck_assert_ptr_null(strchr(line, '\n'));
+    strbuf_addf(&said, "%s\n", line);
+}
+
+static void on_show(void *context, struct repl_session *session, const char *title,
+                    const char *text, size_t size)
+{
+    (void)context;
+    (void)session;
+    strbuf_addf(&shown, "<%s>\n", title);
+    strbuf_add(&shown, text, size);
+}
+
+static bool on_command(void *context, struct repl_session *session, const char *name,
+                       const char *arguments)
+{
+    (void)context;
+    (void)session;
+    (void)arguments;
+    commands++;
+    return strcmp(name, "redraw") == 0;
+}
+
+static void on_insert(void *context, struct repl_session *session, const char *text, size_t size)
+{
+    (void)context;
+    (void)session;
+    strbuf_clear(&inserted);
+    strbuf_add(&inserted, text, size);
+}
+
+static void on_confirm(void *context, struct repl_session *session, const char *question)
+{
+    (void)context;
+    (void)session;
+    if (!question) {
+        withdrawn++;
+        return;
+    }
+    confirms++;
+    strbuf_setf(&asked, "%s", question);
+    if (answer_yes)
+        repl_confirm(repl, true);
+}
+
+static const struct repl_front front = {
+    .item_added = on_item,
+    .cell_output = on_output,
+    .question = on_question,
+    .say = on_say,
+    .show = on_show,
+    .command = on_command,
+    .insert = on_insert,
+    .confirm = on_confirm,
+};
+
+/* ---- fixtures ------------------------------------------------------------------------------- */
+
+static void open_repl(void)
+{
+    strbuf_clear(&error);
+    repl = repl_new(engine, &options, &front, &items, &error);
+    ck_assert_msg(repl != NULL, "%s", strbuf_text(&error));
+}
+
+static void set_up(void)
+{
+    static const char *const no_tools[] = {NULL};
+    te_set_up();
+    settings_init(&settings, engine);
+    terms = (struct tool_terms){
+        .tools = no_tools, .settings = &settings.tools, .approve = "", .env = HERMES_ENV_INHERIT};
+    options = (struct repl_options){.settings = &settings,
+                                    .terms = &terms,
+                                    .mode = HERMES_MODE_PROJECT,
+                                    .python = te_python(),
+                                    .env = HERMES_ENV_INHERIT,
+                                    .columns = 80,
+                                    .rows = 24,
+                                    .blocks = true,
+                                    .pipes = getenv("CHECK_REPL_PIPES") != NULL};
+    answer_yes = false;
+    confirms = withdrawn = questions = commands = items = 0;
+}
+
+static void set_up_open(void)
+{
+    set_up();
+    open_repl();
+}
+
+static void tear_down(void)
+{
+    repl_free(repl);
+    repl = NULL;
+    settings_free(&settings);
+    strbuf_free(&error);
+    strbuf_free(&said);
+    strbuf_free(&shown);
+    strbuf_free(&output);
+    strbuf_free(&inserted);
+    strbuf_free(&asked);
+    te_tear_down();
+}
+
+/* One turn of a front end's loop. */
+static void turn(void)
+{
+    int64_t wait = repl_step(repl);
+    struct pollfd readable = {.fd = repl_fd(repl), .events = POLLIN};
+    poll(&readable, 1, wait < 0 || wait > 20 ? 20 : (int)wait);
+}
+
+#define AWAIT(condition)                                                                           \
+    do {                                                                                           \
+        int64_t end_ = test_now_ms() + test_scaled_ms(TE_DEADLINE_MS);                             \
+        while (!(condition)) {                                                                     \
+            ck_assert_msg(test_now_ms() < end_, "never: %s\nsaid: %s\nshown: %s\noutput: %s",      \
+                          #condition, strbuf_text(&said), strbuf_text(&shown),                     \
+                          strbuf_text(&output));                                                   \
+            turn();                                                                                \
+        }                                                                                          \
+    } while (0)
+
+static struct repl_session *session(void)
+{
+    return repl_front_session(repl);
+}
+
+static bool enter(const char *text)
+{
+    strbuf_clear(&error);
+    return repl_enter(repl, session(), text, strlen(text), &error);
+}
+
+static struct repl_cell *last(void)
+{
+    struct repl_session *now = session();
+    for (size_t i = now->item_count; i-- > 0;) {
+        if (now->items[i].cell && now->items[i].cell->number)
+            return now->items[i].cell;
+    }
+    return NULL;
+}
+
+/* Queue it and wait until it has settled. */
+static struct repl_cell *run(const char *text)
+{
+    ck_assert_msg(enter(text), "%s: %s", text, strbuf_text(&error));
+    struct repl_cell *cell = last();
+    ck_assert_ptr_nonnull(cell);
+    AWAIT(cell->state == REPL_SETTLED);
+    return cell;
+}
+
+static struct repl_cell *start(const char *text)
+{
+    ck_assert_msg(enter(text), "%s: %s", text, strbuf_text(&error));
+    struct repl_cell *cell = last();
+    AWAIT(cell->state == REPL_RUNNING);
+    return cell;
+}
+
+static char *text_of(struct repl_cell *cell)
+{
+    static struct strbuf text;
+    strbuf_clear(&text);
+    block_text(cell->output, false, &text);
+    while (text.size && text.data[text.size - 1] == '\n')
+        text.data[--text.size] = '\0';
+    return text.data ? text.data : xstrdup("");
+}
+
+#define SHOWS(code, want) ck_assert_str_eq(text_of(run(code)), want)
+
+static void ck_error(const char *part)
+{
+    ck_assert_msg(strstr(strbuf_text(&error), part) != NULL, "not \"%s\" in: %s", part,
+                  strbuf_text(&error));
+}
+
+#define CK_HAS(buf, part)                                                                          \
+    ck_assert_msg(strstr(strbuf_text(&buf), part) != NULL, "not \"%s\" in: %s", part,              \
+                  strbuf_text(&buf))
+
+/* The n-th ruled line of a session from the end; NULL. */
+static const char *ruled(struct repl_session *of, size_t back)
+{
+    for (size_t i = of->item_count; i-- > 0;) {
+        if (of->items[i].text && back-- == 0)
+            return of->items[i].text;
+    }
+    return NULL;
+}
+
+/* ---- cells ---------------------------------------------------------------------------------- */
+
+START_TEST(starts_its_kernel_behind_the_prompt)
+{
+    ck_assert_str_eq(session()->name, "main");
+    AWAIT(session()->state == HERMES_KERNEL_IDLE);
+    ck_assert(session()->has_kernel && session()->pid > 0 && !session()->ran);
+    ck_assert_ptr_nonnull(strstr(session()->python_label, "py3"));
+    ck_assert_str_eq(repl_state_text(session()), "idle");
+    ck_assert_int_eq(items, 0);
+}
+END_TEST
+
+START_TEST(shows_values_and_keeps_state)
+{
+    struct repl_cell *cell = run("x = 41");
+    ck_assert_uint_eq(cell->number, 1);
+    ck_assert(cell->outcome == HERMES_SUCCESS && !cell->reused && cell->execution_count == 1);
+    SHOWS("x + 1", "42");
+    ck_assert_uint_eq(last()->number, 2);
+    ck_assert(last()->reused && last()->duration_us > 0);
+    SHOWS("_ + 1", "43");
+    SHOWS("print('a'); 'b'", "a\n'b'");
+    SHOWS("None", "");
+    SHOWS("import asyncio; await asyncio.sleep(0, 'slept')", "'slept'");
+    ck_assert_uint_eq(session()->execution_count, 6);
+    ck_assert_uint_eq(session()->generation, 1);
+    ck_assert(session()->memory_bytes > 1000000);
+    ck_assert_str_eq(last()->source, "import asyncio; await asyncio.sleep(0, 'slept')");
+}
+END_TEST
+
+START_TEST(shows_a_traceback_of_the_cell_by_its_number)
+{
+    run("1");
+    struct repl_cell *cell = run("def f():\n    return 1/0\nf()");
+    ck_assert(cell->outcome == HERMES_ERROR && cell->exit_code == 1);
+    const char *text = text_of(cell);
+    ck_assert_ptr_nonnull(strstr(text, "<cell 2>"));
+    ck_assert_ptr_nonnull(strstr(text, "return 1/0"));
+    ck_assert_ptr_nonnull(strstr(text, "ZeroDivisionError"));
+    ck_assert_ptr_nonnull(strstr(strbuf_text(&output), "ZeroDivisionError"));
+    SHOWS("f.__name__", "'f'");
+}
+END_TEST
+
+START_TEST(shows_each_display_once)
+{
+    SHOWS("display('shown'); 'value'", "'shown'\n'value'");
+    SHOWS("print('no end', end=''); 7", "no end\n7");
+    strbuf_clear(&output);
+    run("'once'");
+    char *first = strstr(strbuf_text(&output), "'once'");
+    ck_assert_ptr_nonnull(first);
+    ck_assert_ptr_null(strstr(first + 1, "'once'"));
+}
+END_TEST
+
+START_TEST(queues_cells_and_drops_them)
+{
+    start("import time\nwhile True: time.sleep(0.01)");
+    ck_assert(enter("y = 1") && enter("y = 2"));
+    ck_assert_uint_eq(session()->queued, 2);
+    ck_assert(repl_is_busy(repl));
+    ck_assert(repl_command(repl, session(), "queue", &error));
+    CK_HAS(shown, "[1] runs     import time ...");
+    CK_HAS(shown, "[3] waits    y = 2");
+    ck_assert(repl_command(repl, session(), "drop", &error));
+    struct repl_cell *dropped = last();
+    AWAIT(dropped->state == REPL_SETTLED && session()->queued == 0);
+    ck_assert(dropped->not_run && dropped->outcome == HERMES_INTERRUPTED);
+    ck_assert_str_eq(text_of(dropped), "");
+    ck_assert(!repl_command(repl, session(), "drop", &error));
+    ck_error("no cell waits");
+    ck_assert(repl_interrupt(repl, session()));
+    AWAIT(!repl_is_busy(repl));
+    SHOWS("'y' in globals()", "False");
+}
+END_TEST
+
+START_TEST(keeps_numbers_over_kernels)
+{
+    run("x = 1");
+    ck_assert(repl_command(repl, session(), "reset -f", &error));
+    AWAIT(ruled(session(), 0) != NULL);
+    ck_assert_str_eq(session()->ended, "reset");
+    ck_assert_uint_eq(run("'x' in globals()")->number, 2);
+    ck_assert_str_eq(text_of(last()), "False");
+    ck_assert_uint_eq(last()->execution_count, 1);
+    ck_assert_uint_eq(last()->generation, 2);
+    ck_assert_ptr_null(session()->ended);
+}
+END_TEST
+
+/* ---- kinds of lines ------------------------------------------------------------------------- */
+
+START_TEST(takes_commands_shell_and_magics)
+{
+    ck_assert(!enter(":resset"));
+    ck_error("did you mean :reset?");
+    ck_assert(!enter(":help\n:help"));
+    ck_error("one line");
+    ck_assert(enter(":help"));
+    CK_HAS(shown, ":session-clear");
+    ck_assert(enter(":help vars"));
+    CK_HAS(shown, "list variables");
+    SHOWS("!echo shell; exit 3", "shell");
+    SHOWS("_exit_code", "3");
+    SHOWS("!!printf 'a\\nb\\n'", "['a', 'b']");
+    SHOWS("lines = !echo got", "");
+    SHOWS("lines", "['got']");
+    ck_assert_ptr_nonnull(strstr(text_of(run("%time 6*7")), "42"));
+    ck_assert_ptr_nonnull(strstr(text_of(run("%%time\nz = 1")), "Wall time:"));
+    ck_assert(!enter("%prun f()"));
+    ck_error("%prun");
+    ck_assert(!enter("%whoss"));
+    ck_error("did you mean %whos?");
+    ck_assert(!enter("%cpaste"));
+    ck_error("paste into the prompt");
+    ck_assert(enter("%history"));
+    ck_assert(enter("   \n  \n"));
+    ck_assert_uint_eq(last()->number, 7);
+}
+END_TEST
+
+START_TEST(changes_directory_in_the_session)
+{
+    char *line = xasprintf(":cwd %s", test_directory());
+    ck_assert_msg(enter(line), "%s", strbuf_text(&error));
+    AWAIT(!repl_is_busy(repl));
+    strbuf_clear(&said);
+    ck_assert(enter(":cwd"));
+    CK_HAS(said, test_directory());
+    run("!pwd");
+    ck_assert_str_eq(text_of(last()), test_directory());
+    free(line);
+}
+END_TEST
+
+START_TEST(takes_away_common_indentation)
+{
+    SHOWS("    a = 20\n    b = 22\n    print(a + b)\n", "42");
+    ck_assert_str_eq(last()->source, "    a = 20\n    b = 22\n    print(a + b)");
+    SHOWS(" 1 + 1", "2");
+    SHOWS("    s = '''\n  kept\n'''\n    s", "'\\n  kept\\n'");
+    SHOWS("  if True:\n    t = (1,\n2)\n    print(t)", "(1, 2)");
+    ck_assert_ptr_nonnull(strstr(text_of(run("if True:\n  1\n 2")), "IndentationError"));
+}
+END_TEST
+
+START_TEST(names_the_nearest_and_takes_beginnings)
+{
+    ck_assert(repl_command(repl, session(), "sess", &error) == false);
+    ck_error(":sessions");
+    ck_error(":session-clear");
+    ck_assert(repl_command(repl, session(), "sessio-clear", &error) == false);
+    ck_error("did you mean :session-clear?");
+    ck_assert(!repl_command(repl, session(), "rename", &error));
+    ck_error(":rename needs NAME");
+    ck_assert(!repl_command(repl, session(), "queue up", &error));
+    ck_error("takes no arguments");
+    ck_assert(!repl_command(repl, session(), "kill", &error));
+    ck_error("no cell runs");
+    ck_assert(repl_command(repl, session(), "redr", &error));
+    ck_assert(!repl_command(repl, session(), "browse", &error));
+    ck_error("full screen");
+    ck_assert_int_eq(commands, 2);
+}
+END_TEST
+
+/* ---- the end of kernels --------------------------------------------------------------------- */
+
+START_TEST(says_how_a_crash_ended_the_kernel)
+{
+    run("x = 1");
+    struct repl_cell *cell = run("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)");
+    ck_assert(cell->outcome == HERMES_ERROR);
+    AWAIT(ruled(session(), 0) != NULL);
+    ck_assert_str_eq(session()->ended, "killed by SIGSEGV");
+    ck_assert_str_eq(repl_state_text(session()), "ended: killed by SIGSEGV");
+    ck_assert_ptr_nonnull(
+        strstr(ruled(session(), 0), "kernel killed by SIGSEGV · state lost: 2 cells"));
+    ck_assert(!session()->has_kernel && session()->memory_bytes == 0);
+    SHOWS("'x' in globals()", "False");
+    ck_assert_ptr_null(session()->ended);
+}
+END_TEST
+
+START_TEST(says_that_a_kernel_was_killed_between_cells)
+{
+    run("import os");
+    ck_assert_int_eq(kill((pid_t)session()->pid, SIGKILL), 0);
+    AWAIT(session()->ended != NULL);
+    ck_assert_str_eq(session()->ended, "died");
+    ck_assert_ptr_nonnull(strstr(ruled(session(), 0), "kernel died · state lost"));
+}
+END_TEST
+
+START_TEST(puts_the_line_behind_the_cell_and_before_the_queue)
+{
+    start("import time\ntime.sleep(0.2)\nimport os\nos._exit(7)");
+    ck_assert(enter("'fresh'"));
+    struct repl_cell *second = last();
+    AWAIT(second->state == REPL_SETTLED);
+    ck_assert_str_eq(text_of(second), "'fresh'");
+    ck_assert_uint_eq(session()->item_count, 3);
+    ck_assert_ptr_nonnull(session()->items[0].cell);
+    ck_assert_msg(session()->items[1].text && strstr(session()->items[1].text, "state lost"),
+                  "no line");
+    ck_assert_ptr_eq(session()->items[2].cell, second);
+}
+END_TEST
+
+START_TEST(says_that_a_cell_exited)
+{
+    struct repl_cell *cell = run("import sys; sys.exit(3)");
+    ck_assert_int_eq(cell->exit_code, 3);
+    AWAIT(session()->ended != NULL);
+    ck_assert_str_eq(session()->ended, "exited");
+    ck_assert_ptr_nonnull(strstr(ruled(session(), 0), "kernel exited"));
+    run("sys"
+        "= 1");
+    struct repl_cell *message = run("raise SystemExit('bye')");
+    ck_assert_str_eq(text_of(message), "bye");
+}
+END_TEST
+
+START_TEST(says_that_a_cell_timed_out)
+{
+    te_set(engine, "timeout", "0.3");
+    struct repl_cell *cell = run("while True: pass");
+    ck_assert(cell->outcome == HERMES_TIMEOUT);
+    AWAIT(session()->ended != NULL);
+    ck_assert_str_eq(session()->ended, "timeout");
+    ck_assert_ptr_nonnull(strstr(ruled(session(), 0), "kernel killed (timeout) · state lost"));
+    ck_assert_ptr_nonnull(strstr(text_of(cell), "timed out"));
+}
+END_TEST
+
+START_TEST(says_that_the_kernel_does_not_start)
+{
+    repl_free(repl);
+    test_write_file(test_path("python3"), "#!/bin/sh\nexit 9\n", 0755);
+    options.python = test_path("python3");
+    open_repl();
+    ck_assert_msg(enter("1"), "%s", strbuf_text(&error));
+    struct repl_cell *cell = last();
+    AWAIT(cell->state == REPL_SETTLED);
+    ck_assert(cell->outcome == HERMES_ERROR && !cell->not_run);
+    ck_assert(strlen(text_of(cell)) > 0);
+}
+END_TEST
+
+/* ---- interrupting --------------------------------------------------------------------------- */
+
+START_TEST(interrupts_and_keeps_state)
+{
+    run("x = 5");
+    start("while True: pass");
+    ck_assert(repl_interrupt(repl, session()));
+    struct repl_cell *cell = last();
+    AWAIT(cell->state == REPL_SETTLED);
+    ck_assert(cell->outcome == HERMES_INTERRUPTED);
+    CK_HAS(said, "variables and imports are kept");
+    SHOWS("x", "5");
+    ck_assert(!repl_interrupt(repl, session()));
+    ck_assert_int_eq(confirms, 0);
+}
+END_TEST
+
+static const char stubborn[] =
+    "import time\nstarted = 1\nwhile True:\n    try:\n        while True: time.sleep(0.01)\n"
+    "    except KeyboardInterrupt: pass\n";
+
+START_TEST(asks_before_it_kills_what_does_not_obey)
+{
+    run("x = 5");
+    struct repl_cell *cell = start(stubborn);
+    ck_assert(repl_interrupt(repl, session()));
+    ck_assert_int_eq(confirms, 0);
+    ck_assert(repl_interrupt(repl, session()));
+    AWAIT(confirms == 1);
+    CK_HAS(asked, "the cell still runs");
+    CK_HAS(asked, "Kill the kernel? That loses its state: 2 cells");
+    repl_confirm(repl, false);
+    turn();
+    ck_assert(cell->state == REPL_RUNNING);
+    ck_assert(repl_interrupt(repl, session()));
+    AWAIT(confirms == 2);
+    repl_confirm(repl, true);
+    AWAIT(cell->state == REPL_SETTLED);
+    ck_assert(cell->outcome == HERMES_INTERRUPTED);
+    AWAIT(session()->ended != NULL);
+    CK_HAS(said, "killed; the state of main is lost");
+    SHOWS("'x' in globals()", "False");
+}
+END_TEST
+
+START_TEST(withdraws_the_question_when_the_cell_ends)
+{
+    start("import time\nend = time.monotonic() + 1\nwhile time.monotonic() < end:\n"
+          "    try: time.sleep(0.05)\n    except KeyboardInterrupt: pass");
+    repl_interrupt(repl, session());
+    repl_interrupt(repl, session());
+    AWAIT(confirms == 1);
+    AWAIT(withdrawn == 1);
+    ck_assert(!session()->running);
+    repl_confirm(repl, true); /* too late: nothing is killed */
+    SHOWS("1", "1");
+    ck_assert_uint_eq(last()->execution_count, 2);
+}
+END_TEST
+
+START_TEST(asks_before_a_reset_and_names_its_cost)
+{
+    ck_assert(repl_command(repl, session(), "reset", &error)); /* nothing to lose */
+    ck_assert_int_eq(confirms, 0);
+    run("a = b = 1");
+    ck_assert(repl_command(repl, session(), "reset", &error));
+    AWAIT(confirms == 1);
+    CK_HAS(asked, "reset main? It loses ");
+    CK_HAS(asked, "1 cell");
+    CK_HAS(asked, "up ");
+    repl_confirm(repl, false);
+    SHOWS("a", "1");
+    answer_yes = true;
+    ck_assert(repl_command(repl, session(), "reset", &error));
+    AWAIT(ruled(session(), 0) != NULL);
+    ck_assert_ptr_nonnull(strstr(ruled(session(), 0), "kernel reset · state lost: 2 cells"));
+    SHOWS("'a' in globals()", "False");
+}
+END_TEST
+
+START_TEST(clears_a_session)
+{
+    run("x = 1");
+    pid_t pid = (pid_t)session()->pid;
+    ck_assert(repl_command(repl, session(), "session-clear", &error));
+    ck_assert_int_eq(confirms, 1);
+    repl_confirm(repl, true);
+    ck_assert(!test_process_lives(pid)); /* at once, not some time */
+    AWAIT(session()->ended != NULL);
+    ck_assert_str_eq(session()->ended, "killed");
+    SHOWS("'x' in globals()", "False");
+}
+END_TEST
+
+/* ---- sessions ------------------------------------------------------------------------------- */
+
+START_TEST(runs_sessions_side_by_side)
+{
+    struct repl_session *one = session();
+    ck_assert(repl_command(repl, one, "new foo", &error));
+    struct repl_session *two = session();
+    ck_assert_str_eq(two->name, "foo");
+    run("who = 'foo'");
+    ck_assert(repl_command(repl, two, "switch 1", &error));
+    ck_assert_ptr_eq(session(), one);
+    start("import time\nwhile True: time.sleep(0.01)");
+    ck_assert(repl_command(repl, one, "next", &error));
+    SHOWS("who", "'foo'");
+    ck_assert(one->running != NULL);
+    ck_assert(repl_command(repl, two, "sessions", &error));
+    CK_HAS(shown, "main");
+    CK_HAS(shown, "busy");
+    CK_HAS(shown, "* 2  foo");
+    ck_assert(repl_interrupt(repl, one));
+    AWAIT(!one->running);
+    ck_assert(one->unread && one->failed);
+    repl_bring_front(repl, one);
+    ck_assert(!one->unread && !one->failed);
+}
+END_TEST
+
+START_TEST(refuses_bad_names)
+{
+    ck_assert_ptr_null(repl_open(repl, "a::b", &error));
+    ck_error("::");
+    ck_assert_ptr_null(repl_open(repl, "main", &error));
+    ck_error("already");
+    ck_assert_ptr_null(repl_open(repl, "", &error));
+    ck_assert_ptr_null(repl_open(repl, "a b", &error));
+    ck_assert(!repl_command(repl, session(), "switch 7", &error));
+    ck_error("no session 7");
+    ck_assert_uint_eq(repl_session_count(repl), 1);
+    ck_assert_str_eq(repl_open(repl, NULL, &error)->name, "s2");
+}
+END_TEST
+
+START_TEST(renames_and_closes_sessions)
+{
+    run("x = 1");
+    ck_assert(repl_command(repl, session(), "rename other", &error));
+    ck_assert_str_eq(session()->name, "other");
+    SHOWS("x", "1");
+    ck_assert(repl_open(repl, "main", &error) != NULL); /* the name is free, the kernel another */
+    repl_bring_front(repl, repl_session_named(repl, "main"));
+    SHOWS("'x' in globals()", "False");
+    repl_bring_front(repl, repl_session_named(repl, "other"));
+    answer_yes = true;
+    pid_t pid = (pid_t)session()->pid;
+    ck_assert(repl_command(repl, session(), "close", &error));
+    ck_assert_uint_eq(repl_session_count(repl), 1);
+    ck_assert_str_eq(session()->name, "main");
+    AWAIT(!test_process_lives(pid));
+    ck_assert(repl_command(repl, session(), "close", &error));
+    ck_assert_uint_eq(repl_session_count(repl), 1);
+    ck_assert_str_eq(session()->name, "main");
+    SHOWS("1", "1");
+}
+END_TEST
+
+START_TEST(closes_a_session_that_runs)
+{
+    struct repl_session *first = session();
+    ck_assert_ptr_nonnull(repl_open(repl, "two", &error));
+    start("while True: pass");
+    enter("2");
+    pid_t pid = (pid_t)first->pid;
+    repl_close(repl, first);
+    ck_assert_str_eq(session()->name, "two");
+    ck_assert(!repl_is_busy(repl));
+    SHOWS("'alive'", "'alive'");
+    AWAIT(!test_process_lives(pid));
+}
+END_TEST
+
+START_TEST(says_when_there_is_no_place_for_a_kernel)
+{
+    te_set(engine, "max_session_kernels", "1");
+    ck_assert_ptr_null(repl_open(repl, "more", &error));
+    ck_error("cannot be opened");
+    ck_assert_uint_eq(repl_session_count(repl), 1);
+    SHOWS("1", "1");
+}
+END_TEST
+
+START_TEST(shows_output_that_no_cell_made)
+{
+    run("import threading; t = threading.Timer(0.2, print, ['late']); t.start()");
+    struct repl_session *now = session();
+    AWAIT(now->item_count == 2);
+    struct repl_cell *background = now->items[1].cell;
+    ck_assert_uint_eq(background->number, 0);
+    AWAIT(strcmp(text_of(background), "late") == 0);
+    ck_assert_uint_eq(run("1")->number, 2);
+}
+END_TEST
+
+START_TEST(quits_at_once_or_asks)
+{
+    start("while True: pass");
+    ck_assert(repl_command(repl, session(), "quit", &error));
+    ck_assert_int_eq(confirms, 1);
+    CK_HAS(asked, "1 cell runs");
+    ck_assert(!repl_wants_quit(repl));
+    repl_confirm(repl, false);
+    ck_assert(!repl_wants_quit(repl));
+    ck_assert(repl_command(repl, session(), "leave", &error)); /* busy: it interrupts */
+    AWAIT(!repl_is_busy(repl));
+    ck_assert(repl_command(repl, session(), "leave", &error));
+    ck_assert(repl_wants_quit(repl));
+}
+END_TEST
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+START_TEST(saves_and_runs_files)
+{
+    run("print('hello')");
+    run("6 * 7");
+    run("1/0");
+    char *line = xasprintf("save %s", test_path("out.ipynb"));
+    ck_assert_msg(repl_command(repl, session(), line, &error), "%s", strbuf_text(&error));
+    char *text = test_read_file(test_path("out.ipynb"));
+    ck_assert_ptr_nonnull(strstr(text, "hello\\n"));
+    ck_assert_ptr_nonnull(strstr(text, "execute_result"));
+    ck_assert_ptr_nonnull(strstr(text, "ZeroDivisionError"));
+    ck_assert_ptr_null(strstr(text, "\\r"));
+    free(text);
+    run("'more'");
+    ck_assert(repl_command(repl, session(), "save", &error)); /* to the same file */
+    text = test_read_file(test_path("out.ipynb"));
+    ck_assert_ptr_nonnull(strstr(text, "more"));
+    free(text);
+    ck_assert(!repl_command(repl, session(), "save x.txt", &error));
+    ck_error(".ipynb, .py or .md");
+    test_write_file(test_path("in.py"), "# %% first\nq = 20\n# %%\nr = 1\n\nraise OSError(q + r)\n",
+                    0644);
+    free(line);
+    line = xasprintf("run %s", test_path("in.py"));
+    ck_assert_msg(repl_command(repl, session(), line, &error), "%s", strbuf_text(&error));
+    struct repl_cell *cell = last();
+    AWAIT(cell->state == REPL_SETTLED);
+    ck_assert_ptr_nonnull(strstr(text_of(cell), "in.py\", line 6"));
+    ck_assert_ptr_nonnull(strstr(text_of(cell), "OSError: 21"));
+    free(line);
+    line = xasprintf("load %s", test_path("in.py"));
+    ck_assert(repl_command(repl, session(), line, &error));
+    ck_assert_str_eq(strbuf_text(&inserted),
+                     "# %% first\nq = 20\n# %%\nr = 1\n\nraise OSError(q + r)");
+    ck_assert(!repl_command(repl, session(), "load /does/not/exist.py", &error));
+    ck_error("/does/not/exist.py");
+    ck_assert(repl_command(repl, session(), "search hello", &error));
+    CK_HAS(shown, "[1] print('hello')\n[1] hello\n");
+    ck_assert(repl_command(repl, session(), "reuse 2", &error));
+    ck_assert_str_eq(strbuf_text(&inserted), "6 * 7");
+    ck_assert(repl_command(repl, session(), "rerun 2", &error));
+    cell = last();
+    AWAIT(cell->state == REPL_SETTLED);
+    ck_assert_str_eq(text_of(cell), "42");
+    free(line);
+}
+END_TEST
+
+START_TEST(sets_options)
+{
+    ck_assert_msg(repl_command(repl, session(), "set timeout 0.3", &error), "%s",
+                  strbuf_text(&error));
+    ck_assert(run("while True: pass")->outcome == HERMES_TIMEOUT);
+    ck_assert(!repl_command(repl, session(), "set timeoot 1", &error));
+    ck_error("did you mean timeout?");
+    ck_assert(!repl_command(repl, session(), "set timeout soon", &error));
+    ck_assert(!repl_command(repl, session(), "set env scrub", &error));
+    ck_error("whole run");
+    ck_assert(repl_command(repl, session(), "options idle", &error));
+    CK_HAS(shown, "kernel_idle_timeout");
+}
+END_TEST
+
+/* ---- the suite ------------------------------------------------------------------------------ */
+
+static TCase *add_case(Suite *suite, const char *name)
+{
+    TCase *tests = tcase_create(name);
+    tcase_add_checked_fixture(tests, set_up_open, tear_down);
+    tcase_set_timeout(tests, 60);
+    suite_add_tcase(suite, tests);
+    return tests;
+}
+
+int main(void)
+{
+    Suite *suite = suite_create("repl");
+    TCase *tests = add_case(suite, "cells");
+    tcase_add_test(tests, starts_its_kernel_behind_the_prompt);
+    tcase_add_test(tests, shows_values_and_keeps_state);
+    tcase_add_test(tests, shows_a_traceback_of_the_cell_by_its_number);
+    tcase_add_test(tests, shows_each_display_once);
+    tcase_add_test(tests, queues_cells_and_drops_them);
+    tcase_add_test(tests, keeps_numbers_over_kernels);
+    tests = add_case(suite, "lines");
+    tcase_add_test(tests, takes_commands_shell_and_magics);
+    tcase_add_test(tests, changes_directory_in_the_session);
+    tcase_add_test(tests, takes_away_common_indentation);
+    tcase_add_test(tests, names_the_nearest_and_takes_beginnings);
+    tests = add_case(suite, "ends");
+    tcase_add_test(tests, says_how_a_crash_ended_the_kernel);
+    tcase_add_test(tests, says_that_a_kernel_was_killed_between_cells);
+    tcase_add_test(tests, puts_the_line_behind_the_cell_and_before_the_queue);
+    tcase_add_test(tests, says_that_a_cell_exited);
+    tcase_add_test(tests, says_that_a_cell_timed_out);
+    tcase_add_test(tests, says_that_the_kernel_does_not_start);
+    tests = add_case(suite, "interrupting");
+    tcase_add_test(tests, interrupts_and_keeps_state);
+    tcase_add_test(tests, asks_before_it_kills_what_does_not_obey);
+    tcase_add_test(tests, withdraws_the_question_when_the_cell_ends);
+    tcase_add_test(tests, asks_before_a_reset_and_names_its_cost);
+    tcase_add_test(tests, clears_a_session);
+    tests = add_case(suite, "sessions");
+    tcase_add_test(tests, runs_sessions_side_by_side);
+    tcase_add_test(tests, refuses_bad_names);
+    tcase_add_test(tests, renames_and_closes_sessions);
+    tcase_add_test(tests, closes_a_session_that_runs);
+    tcase_add_test(tests, says_when_there_is_no_place_for_a_kernel);
+    tcase_add_test(tests, shows_output_that_no_cell_made);
+    tcase_add_test(tests, quits_at_once_or_asks);
+    tests = add_case(suite, "files");
+    tcase_add_test(tests, saves_and_runs_files);
+    tcase_add_test(tests, sets_options);
+    return test_run(suite);
+}

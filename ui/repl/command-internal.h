@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the commands' files and the keymap share.
+ */
+#ifndef UI_COMMAND_INTERNAL_H
+#define UI_COMMAND_INTERNAL_H
+
+#include "command.h"
+#include "repl-internal.h"
+
+/* Default keys that stand for a command with arguments. */
+struct command_binding {
+    enum keymap_table table;
+    const char *keys, *line;
+};
+extern const struct command_binding command_bindings[];
+extern const size_t command_binding_count;
+
+#define COMMAND(name)                                                                              \
+    bool command_##name(struct repl *repl, struct repl_session *session, const char *arguments,    \
+                        struct strbuf *error)
+
+/* command-cells.c */
+COMMAND(interrupt);
+COMMAND(approve);
+COMMAND(queue);
+COMMAND(drop);
+COMMAND(rerun);
+COMMAND(reuse);
+COMMAND(history);
+COMMAND(search);
+COMMAND(debug);
+COMMAND(pdb);
+/* command-files.c */
+COMMAND(run_file);
+COMMAND(load);
+COMMAND(save);
+COMMAND(save_as);
+/* command-kernel.c */
+COMMAND(reset);
+COMMAND(session_clear);
+COMMAND(kill);
+COMMAND(vars);
+COMMAND(inspect);
+COMMAND(cwd);
+COMMAND(status);
+/* command-sessions.c */
+COMMAND(new);
+COMMAND(switch);
+COMMAND(next);
+COMMAND(previous);
+COMMAND(sessions);
+COMMAND(rename);
+COMMAND(close);
+/* command-program.c */
+COMMAND(help);
+COMMAND(keys);
+COMMAND(options);
+COMMAND(set);
+COMMAND(leave);
+COMMAND(quit);
+
+/* The cell that "12", "[12]" or "" (the last one) names; NULL with one line in error. */
+struct repl_cell *command_cell(struct repl_session *session, const char *text,
+                               struct strbuf *error);
+/* A path with ~ for the home. Yours. */
+char *command_path(const char *text);
+
+#endif

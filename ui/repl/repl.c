@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "config.h"
+
+#include "repl-internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEP_MS 8 /* then the front end draws and reads keys, however much output there is */
+
+/* ---- what front ends are told --------------------------------------------------------------- */
+
+void repl_tell_session(struct repl *repl, struct repl_session *session)
+{
+    if (repl->front.session_changed)
+        repl->front.session_changed(repl->context, session);
+}
+
+void repl_tell_cell(struct repl *repl, struct repl_session *session, struct repl_cell *cell)
+{
+    if (repl->front.cell_changed)
+        repl->front.cell_changed(repl->context, session, cell);
+}
+
+void repl_say(struct repl *repl, struct repl_session *session, const char *format, ...)
+{
+    struct strbuf line = STRBUF_INIT;
+    va_list arguments;
+    va_start(arguments, format);
+    strbuf_vaddf(&line, format, arguments);
+    va_end(arguments);
+    if (repl->front.say)
+        repl->front.say(repl->context, session, strbuf_text(&line));
+    strbuf_free(&line);
+}
+
+void repl_show(struct repl *repl, struct repl_session *session, const char *title,
+               const struct strbuf *text)
+{
+    if (repl->front.show)
+        repl->front.show(repl->context, session, title, strbuf_text(text), text->size);
+}
+
+/* ---- life ----------------------------------------------------------------------------------- */
+
+static void copy_options(struct repl *repl, const struct repl_options *options)
+{
+    repl->options = *options;
+    repl->options.python = options->python ? xstrdup(options->python) : NULL;
+    repl->options.cwd = options->cwd ? xstrdup(options->cwd) : NULL;
+    repl->options.terminal = options->terminal ? xstrdup(options->terminal) : NULL;
+    repl->options.sessions = NULL;
+    repl->setup = (struct hermes_kernel_setup)HERMES_KERNEL_SETUP_INIT;
+    repl->setup.io = options->pipes ? HERMES_IO_PIPES : HERMES_IO_TTY;
+    repl->setup.env = options->env;
+    repl->setup.requests = true;
+    repl->setup.terminal = repl->options.terminal;
+    repl->setup.columns = options->columns;
+    repl->setup.rows = options->rows;
+}
+
+static bool open_sessions(struct repl *repl, const char *const *names, struct strbuf *error)
+{
+    static const char *const usual[] = {"main", NULL};
+    if (!names || !names[0])
+        names = usual;
+    for (size_t i = 0; names[i]; i++) {
+        if (!repl_session_named(repl, names[i]) && !repl_open(repl, names[i], error))
+            return false;
+    }
+    repl_bring_front(repl, repl_session_at(repl, 0));
+    return true;
+}
+
+struct repl *repl_new(struct hermes_engine *engine, const struct repl_options *options,
+                      const struct repl_front *front, void *context, struct strbuf *error)
+{
+    struct repl *repl = xcalloc(1, sizeof(*repl));
+    repl->engine = engine;
+    repl->settings = options->settings;
+    repl->terms = options->terms;
+    repl->context = context;
+    repl->history = history_new();
+    copy_options(repl, options);
+    tool_calls_init(&repl->calls, engine, options->terms);
+    repl_tools_init(repl);
+    if (!open_sessions(repl, options->sessions, error)) {
+        repl_free(repl);
+        return NULL;
+    }
+    repl->front = *front; /* not before: the caller has no struct repl yet */
+    return repl;
+}
+
+void repl_free(struct repl *repl)
+{
+    if (!repl)
+        return;
+    repl->front = (struct repl_front){NULL};
+    tool_calls_free(&repl->calls);
+    repl_sessions_free(repl);
+    for (size_t i = 0; i < repl->pending_count; i++)
+        free(repl->pending[i].subject);
+    free(repl->pending);
+    free(repl->open);
+    history_free(repl->history);
+    free((char *)repl->options.python);
+    free((char *)repl->options.cwd);
+    free((char *)repl->options.terminal);
+    free(repl);
+}
+
+/* ---- the loop ------------------------------------------------------------------------------- */
+
+int repl_fd(const struct repl *repl)
+{
+    return hermes_event_fd(repl->engine);
+}
+
+int64_t repl_step(struct repl *repl)
+{
+    int64_t end_ms = now_ms() + STEP_MS;
+    for (;;) {
+        struct hermes_event *event = NULL;
+        if (hermes_next_event(repl->engine, 0, &event) != HERMES_OK)
+            xout_of_memory();
+        if (!event)
+            break;
+        repl_take_event(repl, event);
+        hermes_event_free(event);
+        if (now_ms() >= end_ms)
+            return 0;
+    }
+    return repl_watch(repl);
+}
+
+struct hermes_engine *repl_engine(struct repl *repl)
+{
+    return repl->engine;
+}
+
+struct settings *repl_settings(struct repl *repl)
+{
+    return repl->settings;
+}
+
+struct history *repl_history(struct repl *repl)
+{
+    return repl->history;
+}
+
+bool repl_is_busy(const struct repl *repl)
+{
+    return repl->open_count > 0;
+}
+
+bool repl_wants_quit(const struct repl *repl)
+{
+    return repl->quits;
+}
+
+void repl_type(struct repl *repl, struct repl_session *session, const char *data, size_t size)
+{
+    struct hermes_error error = {0, 0, ""};
+    if (session->kernel &&
+        hermes_input(repl->engine, session->kernel, data, size, &error) != HERMES_OK)
+        repl_say(repl, session, "nothing reads what is typed: %s",
+                 error.text[0] ? error.text : "the kernel has no terminal");
+}
+
+const char *repl_state_text(const struct repl_session *session)
+{
+    static const char *const names[] = {
+#define X(name, text) text,
+        HERMES_KERNEL_STATE_MAP(X)
+#undef X
+    };
+    static char ended[96];
+    if (session->ended && !session->running) {
+        snprintf(ended, sizeof ended, "ended: %s", session->ended);
+        return ended;
+    }
+    return session->has_kernel ? names[session->state] : "no kernel";
+}
