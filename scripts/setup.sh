@@ -27,6 +27,7 @@ want_for_build() {
     want libpcre2-dev pkg-config --exists libpcre2-8
     want libvterm-dev pkg-config --exists 'vterm >= 0.1.4'
     want libpng-dev pkg-config --exists libpng
+    want libsqlite3-dev pkg-config --exists sqlite3
     want python3 command -v python3
 }
 

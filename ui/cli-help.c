@@ -125,13 +125,15 @@ void cli_help_all(struct strbuf *out, struct settings *settings)
                 add_entry(out, entry);
         }
     }
-    strbuf_adds(out, "\nNames in the configuration file have _ for -, in the environment they are "
-                     "HERMES_REPL_NAME;\n"
-                     "--timeout is run_timeout there, and --cell-timeout is timeout. The command "
-                     "line wins, then the\n"
-                     "environment, then the file ($XDG_CONFIG_HOME/hermes-repl/config.json, JSON "
-                     "with comments).\n"
-                     "Flags that can be configured have a --no- form.\n");
+    strbuf_adds(out,
+                "\nNames in the configuration file have _ for -, in the environment they are "
+                "HERMES_REPL_NAME;\n"
+                "--timeout is run_timeout there, --cell-timeout is timeout, and --history-mode is "
+                "history. The\n"
+                "command line wins, then the environment, then the file "
+                "($XDG_CONFIG_HOME/hermes-repl/config.json, JSON "
+                "with comments).\n"
+                "Flags that can be configured have a --no- form.\n");
 }
 
 void cli_list_options(struct strbuf *out, struct settings *settings)

@@ -81,6 +81,23 @@ const struct cli_entry cli_table[] = {
     WORD(CLI_CONFIG, "config", 0, CLI_TYPE_TEXT, "FILE", CLI_GROUP_KERNEL,
          "configuration, in place of $XDG_CONFIG_HOME/hermes-repl/config.json"),
 
+    CHOICE(CLI_HISTORY_MODE, "history-mode", "history", "on|off|no-output", "on", CLI_GROUP_HISTORY,
+         "what sessions keep on disk: all, nothing, or cells without their output"),
+    WORD(CLI_LIST, "list", 0, CLI_TYPE_FLAG, NULL, CLI_GROUP_HISTORY,
+         "the sessions of the history: name, last use, number of cells, whether a program has it open"),
+    WORD(CLI_HISTORY, "history", 0, CLI_TYPE_TEXT, "TEXT", CLI_GROUP_HISTORY,
+         "the cells whose source or output holds this text, newest first"),
+    WORD(CLI_SESSION, "session", 0, CLI_TYPE_TEXT, "NAME", CLI_GROUP_HISTORY,
+         "search in this session only"),
+    WORD(CLI_EXPORT, "export", 0, CLI_TYPE_TEXT, "NAME FILE", CLI_GROUP_HISTORY,
+         "write a session's cells with their outputs: .ipynb, .py or .md"),
+    WORD(CLI_RENAME, "rename", 0, CLI_TYPE_TEXT, "OLD NEW", CLI_GROUP_HISTORY,
+         "give a session another name"),
+    WORD(CLI_DELETE, "delete", 0, CLI_TYPE_TEXT, "NAME", CLI_GROUP_HISTORY,
+         "delete a session's cells"),
+    WORD(CLI_HISTORY_PURGE, "history-purge", 0, CLI_TYPE_FLAG, NULL, CLI_GROUP_HISTORY,
+         "delete the cells of all sessions, without asking"),
+
     WORD(CLI_HELP, "help", 'h', CLI_TYPE_OPTIONAL, "[all]", CLI_GROUP_ABOUT,
          "this text; all: every option"),
     WORD(CLI_VERSION, "version", 0, CLI_TYPE_FLAG, NULL, CLI_GROUP_ABOUT,
@@ -100,6 +117,7 @@ const size_t cli_table_count = sizeof(cli_table) / sizeof(cli_table[0]);
 
 const char *const cli_group_names[CLI_GROUP_COUNT] = {
     [CLI_GROUP_RUN] = "Run",           [CLI_GROUP_BATCH] = "Batch",   [CLI_GROUP_KERNEL] = "Kernel",
+    [CLI_GROUP_HISTORY] = "History",
     [CLI_GROUP_ABOUT] = "Information", [CLI_GROUP_ENGINE] = "Engine",
 };
 

@@ -20,6 +20,7 @@
 #include "mcp.h"
 #include "signals.h"
 #include "source-text.h"
+#include "store-commands.h"
 #include "tool-calls.h"
 #include "tool-list.h"
 #include "xalloc.h"
@@ -377,6 +378,8 @@ static int run(struct program *program, int argc, char **argv)
         return usage_error(strbuf_text(&program->error));
     show_warnings(program);
     int status = inform(program);
+    if (status < 0)
+        status = store_commands_run(settings, &program->cli);
     if (status >= 0)
         return status;
     if (settings_flag(settings, CLI_MCP)) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What lasts: every cell with its outcome and output, by session, in one SQLite database that several
- * programs use at once ($XDG_STATE_HOME/hermes-repl/history.db). A thread of its own does all reading
- * and writing, so that nobody waits for a disk; what was begun is committed when store_flush() returns.
+ * What lasts: every cell with its outcome and output, by session, in one SQLite database that
+ * several programs use at once ($XDG_STATE_HOME/hermes-repl/history.db). A thread of its own does
+ * all reading and writing, so that nobody waits for a disk; what was begun is committed when
+ * store_flush() returns.
  *
  * Never in the way: a home that cannot be written, a full disk, a damaged file or one of a newer
  * version make one remark (store_take_remark()), and things go on without, or beside, it. A damaged
@@ -36,12 +37,13 @@ bool store_flush(struct store *store, int64_t timeout_ms);
 struct store_cell {
     int64_t id; /* of the row */
     const char *session;
-    unsigned number;      /* as shown */
+    unsigned number; /* as shown */
     const char *source;
     size_t source_size;
-    const char *status;   /* "running", "success", "error", "timeout", "interrupted", "not run"; NULL: not settled */
+    const char *
+        status; /* "running", "success", "error", "timeout", "interrupted", "not run"; NULL: not settled */
     int exit_code;
-    const char *output;   /* as shown, without escape sequences; capped */
+    const char *output; /* as shown, without escape sequences; capped */
     size_t output_size;
     const char *spill_path;
     int64_t submitted_us, started_us; /* since 1970 */
@@ -50,34 +52,43 @@ struct store_cell {
     const char *previous; /* why its kernel was a fresh one; "" or NULL: it was not */
 };
 
-/* Returns an id for store_settle() at once; 0: not kept (mode, or the source begins with a space). */
+/*
+ * Returns an id for store_settle() at once; 0: not kept (mode, or the source begins with a space).
+ */
 int64_t store_begin(struct store *store, const struct store_cell *cell);
 void store_settle(struct store *store, int64_t id, const struct store_cell *cell);
 
-/* ---- reading: each calls `take` on the calling thread, and waits at most a second for the disk ---- */
+/*
+ * ---- reading: each calls `take` on the calling thread, and waits at most a second for the disk
+ * ----
+ */
 
 typedef bool (*store_take_fn)(void *context, const struct store_cell *cell); /* false: enough */
 /* The last `limit` cells of a session, oldest first. */
-bool store_read_session(struct store *store, const char *session, size_t limit, store_take_fn take, void *context);
+bool store_read_session(struct store *store, const char *session, size_t limit, store_take_fn take,
+                        void *context);
 /* The last `limit` sources of all sessions, oldest first: for the prompt's history. */
 bool store_read_sources(struct store *store, size_t limit, store_take_fn take, void *context);
 /* Full text over sources and outputs, newest first. session NULL: all. */
-bool store_search(struct store *store, const char *session, const char *text, size_t limit, store_take_fn take,
-                  void *context);
+bool store_search(struct store *store, const char *session, const char *text, size_t limit,
+                  store_take_fn take, void *context);
 
 struct store_session {
     const char *name;
     int64_t last_used_us;
     uint64_t cells;
-    bool live;    /* a running program has it open */
-    int64_t pid;  /* of that program */
+    bool live;   /* a running program has it open */
+    int64_t pid; /* of that program */
 };
 typedef bool (*store_take_session_fn)(void *context, const struct store_session *session);
 bool store_read_sessions(struct store *store, store_take_session_fn take, void *context);
 
 /* ---- sessions ---- */
 
-/* This program has the session open (until store_close() or store_leave()). True: another one has it too. */
+/*
+ * This program has the session open (until store_close() or store_leave()). True: another one has
+ * it too.
+ */
 bool store_enter(struct store *store, const char *session);
 void store_leave(struct store *store, const char *session);
 /* False with one line in error. */
