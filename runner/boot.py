@@ -28,10 +28,11 @@ def hermes_boot():
         sys.stderr.write('hermes-repl: descriptor 3 speaks another protocol\n')
         sys.exit(3)
     body = take(number(4))
+    view = memoryview(body)
     fields = []
     at = 4
     for left in range(number(0)):
-        fields.append(body[at + 4:at + 4 + number(at)])
+        fields.append(view[at + 4:at + 4 + number(at)])
         at += 4 + number(at)
     magic = sys.modules['_frozen_importlib_external'].MAGIC_NUMBER
     if fields[2] and fields[1] == magic:
@@ -41,15 +42,16 @@ def hermes_boot():
         boot = b''
         fields[:3] = magic, b''
     else:
-        parts = fields[0].split(b'\n# ==== later ====\n')
+        parts = bytes(fields[0]).split(b'\n# ==== later ====\n')
         parts[1] = b'\n' * (parts[0].count(b'\n') + 2) + parts[1]
         code, later = [compile(part, '<hermes kernel runner>', 'exec', 0, True) for part in parts]
         later = marshal.dumps(later)
         fields[:3] = magic, marshal.dumps((code, later))
         boot = marshal.dumps(sys._getframe().f_code)
+    fields[2:] = [bytes(field) for field in fields[2:]]
     space = dict(__name__='hermes_kernel_runner', __builtins__=dict(vars(builtins)), init=fields)
     space.update(later=later, boot=boot)
     eval(code, space)
-    body = fields = parts = code = None
+    body = view = fields = parts = code = None
     space['main']()
 hermes_boot()

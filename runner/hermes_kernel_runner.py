@@ -105,6 +105,8 @@ flusher = None              # (function address,) once C code that prints may be
 known_modules = 0
 cell_name = ''
 cell_compiled = False
+light_cells = 100           # how many more cells are compiled as compile_lightly() does it
+caught = []                 # the code that it caught
 loop = None                 # asyncio's, once a cell used a top-level await
 display_lock = _thread.allocate_lock()
 displaying = False          # whether display() may send frames: in a cell, once one asked for displays
@@ -128,13 +130,15 @@ def main():
         settings[items[i].decode('ascii', 'replace')] = items[i + 1].decode('utf-8', 'surrogateescape')
     claim_descriptors(settings)
     signal(SIGINT, SIG_IGN)
+    if 'cwd' in settings:
+        move_to(settings['cwd'])
     set_up_streams(settings)
     set_up_main(settings, arguments.decode('utf-8', 'surrogateescape').split('\0')[:-1])
     set_up_sources(settings, script)
     set_up_tools(settings)
     faulthandler.enable(control)
     posix.register_at_fork(after_in_child=after_fork)
-    if lifeline >= 0:
+    if settings.get('lifeline') == '1':
         _thread.start_new_thread(watch_lifeline, ())
     if aux >= 0:
         load_later()
@@ -186,7 +190,7 @@ def claim_descriptors(settings):
     if settings.get('aux') == '1':
         aux = dup2(4, top - 5, False)
         close(4)
-    if settings.get('lifeline') == '1':
+    if 'lifeline' in settings:
         lifeline = dup2(5, top - 6, False)
         close(5)
     if 'tools' in settings:
@@ -201,6 +205,19 @@ def claim_descriptors(settings):
         terminal = dup2(fd, top - 8, False)     # opened again: what a cell does to its own (non-blocking) is not ours
         if fd > 2:
             close(fd)
+
+
+def move_to(folder):
+    """Out of "/", where the interpreter was started because a file of this folder would have stopped it. What
+    PYTHONPATH has relative to the folder was taken as relative to that."""
+    posix.chdir(folder)
+    here = posix.getcwd()
+    named = b'' if sys.flags.ignore_environment else posix.environ.get(b'PYTHONPATH', b'')
+    normal = first_modules['os'].path.normpath
+    for entry in named.decode('utf-8', 'surrogateescape').split(':') if named else ():
+        if not entry.startswith('/'):
+            wrong, right = normal('/' + entry), normal(here + '/' + entry)
+            sys.path[:] = [right if path == wrong or path == '/' + wrong else path for path in sys.path]
 
 
 def set_up_streams(settings):
@@ -496,6 +513,7 @@ def serve():
                 flush_streams()
             except BaseException as error:
                 if gettrace() is not None: user_trace = gettrace(); settrace(None)
+                if getprofile() is catch_code: setprofile(None)
                 if getprofile() is not None: user_profile = getprofile(); setprofile(None)
                 failure = error
             code = source = frame = None
@@ -519,18 +537,26 @@ def compile_at(source, line, keep):
     10 ns each: too much for a thousand cells of one file. So, from some line on, the code objects are moved. Left to
     the empty lines is all that would show a line of its own making: syntax errors, the compiler's warnings (made errors
     here, in the name of this file only), and classes (their __firstlineno__)."""
-    if line <= SHIFT_FROM:
-        return compile('\n' * (line - 1) + source if line > 1 else source, cell_name, 'exec', keep, True)
+    global light_cells
+    moved = line - 1 if line > SHIFT_FROM else 0
+    text = source if moved else '\n' * (line - 1) + source if line > 1 else source
+    light = light_cells > 0 and not keep and user_trace is None and user_profile is None and gettrace() is None \
+        and getprofile() is None and not _thread._count()
+    if not moved and not light:
+        return compile(text, cell_name, 'exec', keep, True)
     warnings = modules.get('warnings') or first_modules.get('_warnings')
     filters = getattr(warnings, 'filters', None)
     code = None
     if type(filters) is list:
-        rule = 'error', None, Warning, cell_name[:-3] if cell_name.endswith('.py') else cell_name, 0
+        name = '<string>' if light else cell_name[:-3] if cell_name.endswith('.py') else cell_name
+        rule = 'error', None, Warning, name, 0
         try:
             while rule in filters:
                 filters.remove(rule)
             filters.insert(0, rule)
-            code = shift(compile(source, cell_name, 'exec', keep, True), line - 1)
+            code = compile_lightly(text) if light else compile(text, cell_name, 'exec', keep, True)
+            if code is not None:
+                code = shift(code, moved, cell_name)
         except SyntaxError:
             pass
         finally:
@@ -538,12 +564,45 @@ def compile_at(source, line, keep):
                 filters.remove(rule)
         while rule in filters:
             filters.remove(rule)
-    return code or compile('\n' * (line - 1) + source, cell_name, 'exec', keep, True)
+    if code is None:
+        code = compile('\n' * (line - 1) + source, cell_name, 'exec', keep, True)
+        light_cells = 0
+    return code
 
 
-def shift(code, lines):
-    """The code object, that many lines further down, or None if that can't be done."""
-    if '__firstlineno__' in code.co_names:
+def compile_lightly(text):
+    """The first compile() of a process makes the types of all syntax nodes, which takes as long as a tenth of the
+    interpreter's start. exec() of a text does not need them, but does not give the code either: so the profiler's hook
+    takes that where it is about to begin, and nothing is run. Its file name is '<string>'. None: compile() is to say
+    what is wrong with the text."""
+    global light_cells
+    light_cells -= 1
+    try:
+        setprofile(catch_code); exec(text, {})
+    except Caught:
+        pass
+    except BaseException as error:
+        setprofile(None)
+        caught.clear()
+        if traceback_of(error).tb_next is not None or isinstance_safe(error, KeyboardInterrupt):
+            raise       # out of a signal handler
+    setprofile(None)
+    return caught.pop() if caught else None
+
+
+class Caught(BaseException):
+    pass
+
+
+def catch_code(frame, event, argument):
+    if event == 'call' and frame.f_code.co_filename == '<string>':
+        caught[:] = (frame.f_code,)
+        raise Caught
+
+
+def shift(code, lines, name):
+    """The code object, that many lines further down and of a file of that name, or None if that can't be done."""
+    if lines and '__firstlineno__' in code.co_names:
         return None
     constants = code.co_consts
     for constant in constants:
@@ -551,11 +610,12 @@ def shift(code, lines):
             constants = list(constants)
             for i, constant in enumerate(constants):
                 if type(constant) is CodeType:
-                    constants[i] = shift(constant, lines)
+                    constants[i] = shift(constant, lines, name)
                     if constants[i] is None:
                         return None
-            return code.replace(co_firstlineno=code.co_firstlineno + lines, co_consts=tuple(constants))
-    return code.replace(co_firstlineno=code.co_firstlineno + lines)
+            return code.replace(co_firstlineno=code.co_firstlineno + lines, co_filename=name,
+                                co_consts=tuple(constants))
+    return code.replace(co_firstlineno=code.co_firstlineno + lines, co_filename=name)
 
 
 def flush_streams():

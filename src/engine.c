@@ -23,17 +23,20 @@ uint64_t hr_engine_id(struct hermes_engine *engine)
 
 /* ---- life ------------------------------------------------------------------------------- */
 
-static int start_thread(struct hermes_engine *engine)
+int hr_engine_need_thread(struct hermes_engine *engine)
 {
     sigset_t all, old;
     int error;
 
+    if (engine->thread_started)
+        return 0;
     if (HR_FAULT(HR_FAULT_THREAD))
         return EAGAIN;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old); /* the host's handlers never run on our thread */
     error = pthread_create(&engine->thread, NULL, hr_engine_thread, engine);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
+    engine->thread_started = !error;
     return error;
 }
 
@@ -54,7 +57,6 @@ static void engine_done(struct hermes_engine *engine)
 int hermes_engine_new(struct hermes_engine **ret_engine, struct hermes_error *error)
 {
     struct hermes_engine *engine = hr_calloc(1, sizeof *engine);
-    int failed;
 
     if (!ret_engine || !engine) {
         hr_free(engine);
@@ -83,12 +85,6 @@ int hermes_engine_new(struct hermes_engine **ret_engine, struct hermes_error *er
         !hr_timer_reserve(engine->loop, 1)) {
         engine_done(engine);
         return hr_error_set(error, HERMES_ENOMEM, 0, "out of memory or descriptors");
-    }
-    failed = start_thread(engine);
-    if (failed) {
-        engine_done(engine);
-        return hr_error_set(error, HERMES_ESYSTEM, failed, "cannot start a thread: %s",
-                            strerror(failed));
     }
     *ret_engine = engine;
     return 0;
@@ -150,7 +146,8 @@ void hermes_engine_free(struct hermes_engine *engine)
     pthread_cond_signal(&engine->standby);
     hr_loop_wake(engine->loop);
     hr_engine_unlock(engine);
-    pthread_join(engine->thread, NULL);
+    if (engine->thread_started)
+        pthread_join(engine->thread, NULL);
     free_lists(engine);
     hr_tools_engine_done(engine);
     for (size_t i = 0; i < HR_DEAD_AUTHORITIES; i++)

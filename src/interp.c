@@ -13,6 +13,7 @@
 
 #include "alloc.h"
 #include "buf.h"
+#include "list.h"
 #include "options.h"
 #include "probe.h"
 
@@ -278,10 +279,26 @@ static int read_answer(struct search *search, const char *path, const char *text
     return *ret_executable ? 0 : no_memory(search);
 }
 
+bool hr_interp_is_shadowed(const char *directory)
+{
+    static const char *const found[] = {"linecache", "linecache.py", "linecache.pyc",
+                                        "linecache.so"};
+    bool shadowed = false;
+    int fd = directory ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+    for (size_t i = 0; fd >= 0 && !shadowed && i < HR_ARRAY_LENGTH(found); i++)
+        shadowed = faccessat(fd, found[i], F_OK, 0) == 0;
+    if (fd >= 0)
+        close(fd);
+    return shadowed;
+}
+
 /* Run the program once for its sys.executable; it must be a Python new enough. */
 static int ask(struct search *search, const char *path, char **ret_executable)
 {
-    char *argv[] = {(char *)path, (char *)"-E", (char *)"-S", (char *)"-c", (char *)question, NULL};
+    const char *aside = hr_interp_is_shadowed(search->cwd) ? "-I" : "-E";
+    char *argv[] = {(char *)path, (char *)aside,    (char *)"-S",
+                    (char *)"-c", (char *)question, NULL};
     struct hr_probe_request request = {argv, search->environment, search->cwd, ASK_MS};
     char *key = make_key(search, path);
     struct hr_buf out, err;

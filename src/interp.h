@@ -32,4 +32,10 @@ int hr_interp_find(struct hr_interp_cache *cache, enum hermes_mode mode, const c
                    const char *cwd, char *const *environment, char **ret_path,
                    struct hermes_error *error);
 
+/*
+ * From 3.13 on, `python -c` imports linecache with the working directory first on sys.path, before
+ * it runs anything. true: there that would be a file of the user's. NULL: no directory.
+ */
+bool hr_interp_is_shadowed(const char *directory);
+
 #endif

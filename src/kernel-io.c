@@ -313,8 +313,10 @@ static bool add_settings(const struct hr_kernel *kernel, const struct hr_cell *f
         add_setting(&settings, "source_name", first->file_name);
     if (kernel->tool_token)
         add_setting(&settings, "tools", kernel->staging);
+    if (kernel->moves)
+        add_setting(&settings, "cwd", hr_kernel_directory(kernel));
 #ifdef HERMES_NO_GUARD
-    add_setting(&settings, "lifeline", "1");
+    add_setting(&settings, "lifeline", kernel->process.lifeline_armed ? "kept" : "1");
 #endif
     done = !settings.failed && hr_fields_add(out, settings.data, settings.size);
     hr_buf_done(&settings);

@@ -23,6 +23,9 @@ void hr_kernel_process_exited(struct hr_process *process, int status, bool known
 void hr_kernel_process_acknowledged(struct hr_process *process);
 void hr_kernel_process_gone(struct hr_process *process);
 
+/* kernel-start.c */
+const char *hr_kernel_directory(const struct hr_kernel *kernel); /* NULL: that of the host */
+
 /* kernel-words.c */
 void hr_kernel_describe_death(const struct hr_kernel *kernel, char *text, size_t size);
 int hr_kernel_death_code(const struct hr_kernel *kernel);

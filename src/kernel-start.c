@@ -117,7 +117,7 @@ static void close_ends(struct hr_process_request *request)
             close(ends[i]);
 }
 
-static const char *working_directory(const struct hr_kernel *kernel)
+const char *hr_kernel_directory(const struct hr_kernel *kernel)
 {
     const struct hr_spec *spec = kernel->spec;
 
@@ -174,7 +174,10 @@ static int start_process(struct hr_kernel *kernel, struct hermes_error *error)
     if (!status && !failed)
         failed = send_bootstrap(kernel, command, sizeof command);
     request.environment = environment;
-    request.cwd = working_directory(kernel);
+    request.cwd = hr_kernel_directory(kernel);
+    kernel->moves = hr_interp_is_shadowed(request.cwd);
+    if (kernel->moves)
+        request.cwd = "/";
     if (failed)
         status = hr_error_set(error, failed == ENOMEM ? HERMES_ENOMEM : HERMES_ESYSTEM, failed,
                               "cannot make the kernel's channels: %s", strerror(failed));
@@ -299,6 +302,12 @@ int hr_kernel_new(struct hermes_engine *engine, struct hr_spec *spec, struct hr_
     hr_timer_start(engine->loop, &kernel->stop, hr_after_ms(engine->options.start_timeout_ms),
                    start_took_too_long);
     hr_event_kernel(kernel);
+    failed = hr_engine_need_thread(engine);
+    if (failed) {
+        hr_kernel_kill(kernel, HERMES_PREVIOUS_DIED);
+        return hr_error_set(error, HERMES_ESYSTEM, failed, "cannot start a thread: %s",
+                            strerror(failed));
+    }
     *ret = kernel;
     return 0;
 }

@@ -153,6 +153,7 @@ struct hr_kernel {
     int64_t started_ns, last_used_ns;
     struct hr_process process;
     char *staging;
+    bool moves; /* starts in "/" and goes to its directory by itself */
     struct hr_watch control;
     struct hr_buf in, out; /* control: received, and what waits to be sent */
     size_t out_offset;
@@ -291,8 +292,9 @@ struct hermes_engine {
 
     /* who runs the loop */
     bool driving, thread_driving, thread_waits, stopping;
-    size_t callers;  /* that want to drive while the thread does */
-    uint64_t drives; /* how often a caller has driven */
+    bool thread_started; /* with the first kernel */
+    size_t callers;      /* that want to drive while the thread does */
+    uint64_t drives;     /* how often a caller has driven */
     struct hr_link waiters;
     pthread_cond_t standby;
     pthread_t thread;
@@ -303,5 +305,10 @@ struct hermes_engine {
 };
 
 uint64_t hr_engine_id(struct hermes_engine *engine);
+/*
+ * The engine's own thread runs from the first kernel on; it is made while that starts. 0 or an
+ * errno.
+ */
+int hr_engine_need_thread(struct hermes_engine *engine);
 
 #endif

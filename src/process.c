@@ -404,6 +404,22 @@ int hr_process_start(struct hr_process *process, const struct hr_process_request
 
 #else
 
+/*
+ * The end of the host, seen at the end of the lifeline by the system itself: SIGKILL to the
+ * kernel's group, also while it is stopped or does not let its threads run. This belongs to the
+ * open file, which the kernel shares. false: a thread of the kernel must look.
+ */
+static bool arm_lifeline(int fd, pid_t group)
+{
+#if defined(F_SETSIG) && defined(O_ASYNC)
+    return fcntl(fd, F_SETSIG, SIGKILL) == 0 && fcntl(fd, F_SETOWN, -group) == 0 &&
+           fcntl(fd, F_SETFL, O_ASYNC) == 0;
+#else
+    (void)fd, (void)group;
+    return false;
+#endif
+}
+
 int hr_process_start(struct hr_process *process, const struct hr_process_request *request,
                      struct hermes_error *error)
 {
@@ -429,6 +445,7 @@ int hr_process_start(struct hr_process *process, const struct hr_process_request
         plan[fds++] = (struct fd_plan){request->requests_fd, 6, false};
     failed = spawn(&process->child, argv, request->environment, plan, fds, request->terminal,
                    request->cwd);
+    process->lifeline_armed = !failed && arm_lifeline(lifeline[0], process->child);
     close(lifeline[0]);
     if (failed) {
         close(lifeline[1]);

@@ -30,6 +30,7 @@ struct hr_process {
     char tree_id[33];
     struct hr_watch link;  /* guard link, else a pidfd */
     int lifeline;          /* without a guard: its death is our death's news */
+    bool lifeline_armed;   /* the system sends the signal */
     struct hr_timer timer; /* reaping, grace; the owner reserves it */
     uint32_t signals_asked, signals_sent;
     bool have_exited, kill_asked, finished;

@@ -114,6 +114,8 @@ static enum line_kind read_line(const struct hr_redact_look *look, size_t at, st
                                    : (data[at + 1] == '\n' ? LINE_NEUTRAL : LINE_OTHER);
     at = skip_export(look, at);
     limit = look->end - at > NAME_SIZE_MAX ? at + NAME_SIZE_MAX : look->end;
+    if (limit < look->end && !memchr(data + at, '=', limit + 1 - at))
+        return LINE_OTHER; /* most lines, and told far quicker than by the bytes of the name */
     line->name = at;
     line->name_end = hr_redact_run(look->tables, HR_CLASS_NAME, data, at, limit);
     line->value = line->name_end + 1;

@@ -599,11 +599,7 @@ START_TEST(kernel_is_a_plain_interpreter)
             "print(len(os.listdir('/proc/self/task')), sys.flags.isolated, "
             "sys.flags.ignore_environment,"
             " sys.flags.no_site, os.getpid() == os.getsid(0) == os.getpgid(0))",
-#ifdef HERMES_NO_GUARD
-            "2 0 0 0 True\n"); /* the lifeline's */
-#else
             "1 0 0 0 True\n");
-#endif
     te_says("b", "print(sorted(n for n in globals() if not n.startswith('__')))", "[]\n");
     te_says("a",
             "import signal\nprint([signal.getsignal(s) for s in (signal.SIGTERM, signal.SIGHUP, "

@@ -132,7 +132,6 @@ START_TEST(kernel_exits_when_its_host_is_killed)
 }
 END_TEST
 
-#ifndef HERMES_NO_GUARD /* without a guard a thread of the kernel looks for the host's death, and needs Python's lock */
 START_TEST(kernel_in_c_code_exits_with_its_host)
 {
     kill_the_host("import os, ctypes\n" HERE "ctypes.PyDLL(None).sleep(300)", HERMES_MODE_PROJECT,
@@ -146,7 +145,6 @@ START_TEST(kernel_in_c_code_exits_with_its_host)
                   HERMES_MODE_PROJECT, false);
 }
 END_TEST
-#endif
 
 /* cases 136 */
 START_TEST(kernel_that_ignores_signals_exits_with_its_host)
@@ -772,8 +770,8 @@ int main(void)
     }
     tcase_add_test(death, kernel_exits_when_its_host_is_killed);
     tcase_add_test(death, kernel_that_ignores_signals_exits_with_its_host);
-#ifndef HERMES_NO_GUARD
     tcase_add_test(death, kernel_in_c_code_exits_with_its_host);
+#ifndef HERMES_NO_GUARD
     tcase_add_test(death, daemons_exit_with_their_host);
     tcase_add_test(death, a_fork_of_the_host_keeps_nothing_alive);
     tcase_add_test(death, a_killed_guard_takes_the_kernel_along);

@@ -87,7 +87,7 @@ int batch_run(struct hermes_engine *engine, const struct batch_options *options)
         batch_free(&batch);
         return BATCH_STATUS_USAGE;
     }
-    batch.start_time = timestamp();
+    batch.start_time = options->junit ? timestamp() : NULL;
     batch.started_ms = batch.saved_ms = now_ms();
     if (options->run_timeout_ms >= 0)
         batch.deadline_ms = batch.started_ms + options->run_timeout_ms;

@@ -491,17 +491,20 @@ HERMES_API void hermes_wake(struct hermes_engine *engine);
 /* ---- the terminal of a kernel ----------------------------------------------------------- */
 
 /*
- * Type at the terminal of a HERMES_IO_TTY kernel: bytes as a keyboard sends them. Its line discipline
- * is a real one: 3 interrupts what reads or runs there, 4 is end-of-file. Bytes that nobody reads
- * wait; what still waits when a cell settles is thrown away (a cell's answers are no input of the
- * next).
+ * Type at the terminal of a HERMES_IO_TTY kernel: bytes as a keyboard sends them. Its line
+ * discipline is a real one: 3 interrupts what reads or runs there, 4 is end-of-file. Bytes that
+ * nobody reads wait; what still waits when a cell settles is thrown away (a cell's answers are no
+ * input of the next).
  *   Errors: HERMES_ENOENT  no such kernel, dead, or without a terminal
  *           HERMES_EAGAIN  1 MiB waits already; nothing was taken
  */
 HERMES_API int hermes_input(struct hermes_engine *engine, uint64_t kernel, const char *data, size_t size,
                             struct hermes_error *error);
 
-/* Give the terminal another size; programs there get SIGWINCH. Errors: HERMES_ENOENT, HERMES_EINVAL. */
+/*
+ * Give the terminal another size; programs there get SIGWINCH. Errors: HERMES_ENOENT,
+ * HERMES_EINVAL.
+ */
 HERMES_API int hermes_resize(struct hermes_engine *engine, uint64_t kernel, int columns, int rows);
 
 enum hermes_input_state {
@@ -523,10 +526,12 @@ HERMES_API int hermes_input_state(struct hermes_engine *engine, uint64_t kernel)
  * cell runs, as far as that cell lets other threads of its interpreter run. json is an object whose
  * "request" is one of
  *   complete   {"code", "cursor"} -> {"start", "end", "matches": [{"text", "type"}], "more"}
- *   inspect    {"code", "cursor", "detail"} -> {"found", "name", "type", "signature", "doc", "file", "line",
+ *   inspect    {"code", "cursor", "detail"} -> {"found", "name", "type", "signature", "doc",
+ *   "file", "line",
  *              "preview", "source"}
  *   signature  {"code", "cursor"} -> {"found", "name", "signature", "parameter", "doc"}
- *   variables  {"filter", "sort", "limit"} -> {"count", "variables": [{"name", "type", "size_bytes", "shape",
+ *   variables  {"filter", "sort", "limit"} -> {"count", "variables": [{"name", "type",
+ *   "size_bytes", "shape",
  *              "preview"}]}
  *   stack      {} -> {"text"}: where the running cell is
  *   ping       {} -> {"busy"}
@@ -598,10 +603,10 @@ HERMES_API void hermes_redactor_free(struct hermes_redactor *redactor);
 HERMES_API int hermes_reset(struct hermes_engine *engine, const char *session, const char *child_id);
 
 /*
- * Pin an owner's kernels, those that live and those to come: they are neither evicted for others nor
- * reaped when idle. A cell or hermes_start() that would need one kernel more than
- * max_session_kernels while all are pinned or busy is refused (HERMES_EAGAIN). Counted neither: twice
- * pinned is pinned. Errors: HERMES_ENOMEM.
+ * Pin an owner's kernels, those that live and those to come: they are neither evicted for others
+ * nor reaped when idle. A cell or hermes_start() that would need one kernel more than
+ * max_session_kernels while all are pinned or busy is refused (HERMES_EAGAIN). Counted neither:
+ * twice pinned is pinned. Errors: HERMES_ENOMEM.
  */
 HERMES_API int hermes_pin(struct hermes_engine *engine, const char *session, bool pinned);
 

@@ -361,7 +361,7 @@ static int fork_kernel(struct guard *guard, const struct options *options)
 
     if (pipe2(result, O_CLOEXEC | O_NONBLOCK))
         return errno;
-    guard->kernel = fork();
+    guard->kernel = vfork(); /* nothing else to do until it has become the interpreter */
     if (guard->kernel == 0) {
         error = become_kernel(guard, options);
         if (write(result[1], &error, sizeof error) < 0)

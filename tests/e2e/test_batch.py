@@ -7,6 +7,7 @@ Standard library only (python3-nbformat validates saved notebooks where it is in
 """
 import codecs
 import fcntl
+import glob
 import json
 import os
 import pty
@@ -280,6 +281,37 @@ class SameAsPython(Case):
         self.assertEqual(process.stdout.readline(), b"one\n")
         self.write("go", "")
         self.assertEqual(self.finish(process).out, b"two\n")
+
+
+def every_python():
+    """The one that is tested, and others that are installed."""
+    found = [PYTHON]
+    for version in "3.13", "3.14":
+        found += [path for path in [shutil.which("python" + version)] if path]
+        found += glob.glob(os.path.expanduser("~/.pyenv/versions/%s.*/bin/python3" % version))
+    works = [sys.executable, "-c", "import sys; raise SystemExit(sys.version_info < (3, 8))"]
+    return [path for path in found if subprocess.call([path] + works[1:], stderr=subprocess.DEVNULL) == 0]
+
+
+class Shadows(Case):
+    """From 3.13 on, `python -c` imports linecache from the working directory before it runs anything."""
+
+    def check(self, name, text):
+        self.write(name, text)
+        self.write("lib/relative.py", "x = 5\n")
+        self.write("f.py", "import os, sys, relative\nprint(os.getcwd(), sys.path[0], relative.x)\n1/0\n")
+        self.environment["PYTHONPATH"] = "lib"
+        for python in every_python():
+            result = self.finish(self.start([PROGRAM, "--python", python, "--batch", "f.py"]))
+            self.assertEqual(result.out.decode(), "%s %s 5\n" % (self.home, self.home), (python, result))
+            self.assertIn(b"ZeroDivisionError", result.err)
+            self.assertNotIn(b"EVIL", result.err)
+
+    def test_module(self):
+        self.check("linecache.py", "raise RuntimeError('EVIL')\n")
+
+    def test_package(self):
+        self.check("linecache/__init__.py", "raise RuntimeError('EVIL')\n")
 
 
 class Code(Case):

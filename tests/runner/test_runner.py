@@ -929,6 +929,29 @@ class Lines(Case):
             self.ok(kernel, 'import warnings; warnings.simplefilter("error")')
             self.assertIn('line %d\n' % (line + 1), kernel.run(body, name=kernel.path, line=line)[2])
 
+    def test_first_cells_are_compiled_lightly(self):
+        """compile() would make the types of all syntax nodes: they are there only once it was needed."""
+        nodes = 'print([c for c in object.__subclasses__() if c.__name__ == "AST"])\n'
+        kernel = self.kernel()
+        self.assertEqual(self.ok(kernel, nodes, name='first'), '[]\n')
+        self.ok(kernel, 'def f():\n    def g(): return lambda: 1\n    return g\n', name='second')
+        self.assertEqual(self.ok(kernel, 'for c in f, f(), f()(): print(c.__code__.co_filename)', name='third'),
+                         'second\n' * 3)
+        self.assertEqual(self.ok(kernel, nodes), '[]\n')
+        kernel.run('1 1', name='fourth')
+        self.assertIn('AST', self.ok(kernel, nodes))
+
+    def test_user_profiler_is_kept(self):
+        for first in 'pass', '1 1':
+            kernel = self.kernel()
+            kernel.run(first)
+            self.ok(kernel, 'import sys\nseen = []\ndef note(frame, event, arg): seen.append(event)\n'
+                    'sys.setprofile(note)')
+            self.ok(kernel, 'seen.clear()')
+            self.ok(kernel, 'sys.setprofile(None)')
+            self.assertEqual(self.ok(kernel, 'print("call" in seen or "c_call" in seen, sys.getprofile())'),
+                             'True None\n')
+
     def test_text_comes_from_memory(self):
         kernel = self.script('def f():\n    return 1/0  # as it ran\n')
         with open(kernel.path, 'w') as f:
