@@ -64,3 +64,5 @@ tree "fuzzers: build" "$top/build-fuzz" CC=clang --enable-fuzzing --enable-asan 
 step "contract: 20 times" env HERMES_CONTRACT_ROUNDS=20 make -C "$build" check TESTS=tests/frame/contract.sh || :
 step "soak" "$top/scripts/soak.sh" "$build/hermes-repl" || :
 step "distcheck" make -C "$build" distcheck DISTCHECK_CONFIGURE_FLAGS="--enable-tests" || :
+step "debian packages" env DEB_BUILD_OPTIONS="nocheck parallel=$(jobs)" "$top/scripts/package.sh" "$build" \
+    "$build/package" || :

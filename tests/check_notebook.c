@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "atomic-file.h"
+#include "json-pretty.h"
 #include "json-scan.h"
 #include "json-write.h"
 #include "junit.h"
@@ -64,10 +65,17 @@ static struct json_span element(struct json_span array, size_t index)
     return value;
 }
 
+/* However it is laid out. */
 static void check_span(struct json_span span, const char *want)
 {
-    ck_assert_msg(span.size == strlen(want) && memcmp(span.start, want, span.size) == 0,
-                  "%.*s, not %s", (int)span.size, span.start, want);
+    struct strbuf is = STRBUF_INIT, should = STRBUF_INIT;
+    struct json_span wanted;
+    ck_assert(json_check(want, strlen(want), &wanted, &error));
+    json_pretty(&is, span);
+    json_pretty(&should, wanted);
+    ck_assert_str_eq(strbuf_text(&is), strbuf_text(&should));
+    strbuf_free(&is);
+    strbuf_free(&should);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -139,6 +147,40 @@ START_TEST(json_strings)
     ck_assert(json_get(object, "a", &value));
     check_span(value, "2");
     ck_assert(!json_get(value, "a", &value));
+}
+END_TEST
+
+START_TEST(json_layout)
+{
+    static const struct {
+        const char *text, *laid_out;
+    } rows[] = {
+        {"{}", "{}"},
+        {" [ ] ", "[]"},
+        {"[1,[2.50,\"a\"],{\"b\":null}]",
+         "[\n 1,\n [\n  2.50,\n  \"a\"\n ],\n {\n  \"b\": null\n }\n]"},
+        {"{\"b\":1,\"a\":2,\"B\":3,\"ab\":4}",
+         "{\n \"B\": 3,\n \"a\": 2,\n \"ab\": 4,\n \"b\": 1\n}"},
+        {"{\"a\":1,\"\\u0061\":2}", "{\n \"\\u0061\": 2\n}"},
+        {"\"\\u00e9\\/\\u001f\\b\\f\"", "\"\xC3\xA9/\\u001f\\b\\f\""},
+        {"\"\\ud800\\u00e9\"", "\"\\ud800\\u00e9\""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct json_span value;
+        strbuf_clear(&out);
+        ck_assert(json_check(rows[i].text, strlen(rows[i].text), &value, &error));
+        json_pretty(&out, value);
+        if (i == 4) /* of the same name the last counts, by its own spelling */
+            ck_assert_ptr_nonnull(strstr(strbuf_text(&out), "2"));
+        else
+            ck_assert_str_eq(strbuf_text(&out), rows[i].laid_out);
+    }
+    strbuf_clear(&out);
+    json_add_lines(&out,
+                   "a\r\nb\rc\fd\xE2\x80\xA8"
+                   "e",
+                   12);
+    ck_assert_str_eq(out.data, "[\"a\\r\\n\", \"b\\r\", \"c\\f\", \"d\xE2\x80\xA8\", \"e\"]");
 }
 END_TEST
 
@@ -244,6 +286,24 @@ START_TEST(untouched_parts_stay_as_they_were)
 }
 END_TEST
 
+/* What Jupyter wrote is written back to the byte, whatever it holds. */
+START_TEST(an_unchanged_notebook_is_the_same_file)
+{
+    static const char file[] =
+        "{\n \"cells\": [\n  {\n   \"attachments\": {},\n   \"cell_type\": \"markdown\",\n"
+        "   \"metadata\": {},\n   \"source\": [\n    \"# \xC3\xA9\\n\",\n    \"x\"\n   ]\n  },\n"
+        "  {\n   \"cell_type\": \"code\",\n   \"execution_count\": 3,\n   \"metadata\": {\n"
+        "    \"k\": 1e2\n   },\n   \"outputs\": [\n    {\n     \"name\": \"stdout\",\n"
+        "     \"output_type\": \"stream\",\n     \"text\": [\n      \"1\\n\"\n     ]\n    }\n   "
+        "],\n"
+        "   \"source\": []\n  }\n ],\n \"metadata\": {},\n \"nbformat\": 4,\n"
+        " \"nbformat_minor\": 2\n}\n";
+    ck_assert(read_text(file));
+    notebook_write(&out, &document, NULL);
+    ck_assert_str_eq(strbuf_text(&out), file);
+}
+END_TEST
+
 START_TEST(outputs_are_written)
 {
     static const char
@@ -267,7 +327,7 @@ START_TEST(outputs_are_written)
     check_span(member(element(outputs, 1), "text"), "[\"e\xEF\xBF\xBD\"]");
     check_span(member(element(outputs, 2), "output_type"), "\"display_data\"");
     check_span(member(element(outputs, 3), "output_type"), "\"execute_result\"");
-    check_span(member(element(outputs, 3), "data"), bundle);
+    check_span(member(element(outputs, 3), "data"), "{\"text/plain\": [\"42\"]}");
     check_span(member(element(outputs, 4), "ename"), "\"ValueError\"");
     check_span(member(element(outputs, 4), "evalue"), "\"no: way\\nat all\"");
     records[0].fate = FATE_NOT_RUN;
@@ -361,7 +421,7 @@ START_TEST(a_notebook_becomes_a_script)
                             "\"metadata\": {\"tags\": [\"t\"]}},"
                             "{\"cell_type\": \"code\", \"source\": \"%%bash\\nls\"}")));
     script_write(&out, &document);
-    ck_assert_str_eq(out.data, "# %% [markdown]\n# # T\n# \n# x\n\n# %% tags=[\"t\"]\n# "
+    ck_assert_str_eq(out.data, "# %% [markdown]\n# # T\n#\n# x\n\n# %% tags=[\"t\"]\n# "
                                "%matplotlib inline\nx = '''\n%a\n'''\n# # %%\n\n"
                                "# %%\n# %%bash\n# ls\n");
     document_free(&document);
@@ -460,6 +520,7 @@ int main(void)
     tcase_add_test(json, json_good_and_bad);
     tcase_add_test(json, json_depth);
     tcase_add_test(json, json_strings);
+    tcase_add_test(json, json_layout);
     suite_add_tcase(suite, json);
     tcase_add_checked_fixture(in, NULL, tear_down);
     tcase_add_test(in, cells_are_read);
@@ -467,6 +528,7 @@ int main(void)
     suite_add_tcase(suite, in);
     tcase_add_checked_fixture(outward, NULL, tear_down);
     tcase_add_test(outward, untouched_parts_stay_as_they_were);
+    tcase_add_test(outward, an_unchanged_notebook_is_the_same_file);
     tcase_add_test(outward, outputs_are_written);
     tcase_add_test(outward, outputs_are_bounded);
     tcase_add_test(outward, names_of_errors);

@@ -118,6 +118,13 @@ static void on_done(struct batch *batch, const struct hermes_result *result)
     batch_record_result(batch, result);
     if (result->ended)
         batch->kernel = 0;
+    if (batch->options->format == BATCH_VERIFY &&
+        (result->outcome == HERMES_SUCCESS || result->outcome == HERMES_ERROR) &&
+        !result->start_failed) {
+        if (!batch_verify_result(batch, result))
+            batch_stop_with(batch, BATCH_GOING, 1);
+        return;
+    }
     if (result->outcome == HERMES_INTERRUPTED) {
         if (batch->stop < BATCH_STOP_TIME)
             batch_stop_with(batch, BATCH_STOP_INTERRUPT, status);
@@ -133,7 +140,7 @@ static void on_done(struct batch *batch, const struct hermes_result *result)
 
 static void on_cell_output(struct batch *batch, const struct hermes_event *event)
 {
-    if (batch->options->saves)
+    if (batch_keeps_outputs(batch))
         outputs_add_stream(&batch->records[batch->current->cell].outputs, event->stream,
                            event->data, event->size);
     batch_show_output(batch, event);
@@ -141,7 +148,7 @@ static void on_cell_output(struct batch *batch, const struct hermes_event *event
 
 static void on_display(struct batch *batch, const struct hermes_event *event)
 {
-    if (batch->options->saves)
+    if (batch_keeps_outputs(batch))
         outputs_add_display(&batch->records[batch->current->cell].outputs, event->is_result,
                             event->data, event->size);
     batch_show_display(batch, event);
@@ -222,8 +229,9 @@ static int64_t time_for_cell(struct batch *batch)
 static unsigned flags_for(const struct batch *batch)
 {
     /* a person's own screen shows what the cell wrote, and all of it */
-    unsigned flags =
-        batch->options->format == BATCH_HUMAN ? HERMES_CELL_NO_SPILL | HERMES_CELL_NO_REDACT : 0;
+    unsigned flags = batch->options->format == BATCH_HUMAN || batch->options->format == BATCH_VERIFY
+                         ? HERMES_CELL_NO_SPILL | HERMES_CELL_NO_REDACT
+                         : 0;
     if (batch->document.format == DOCUMENT_NOTEBOOK)
         flags |= HERMES_CELL_ECHO | HERMES_CELL_AWAIT | HERMES_CELL_DISPLAY;
     else if (batch->options->echo)

@@ -75,6 +75,7 @@ struct batch {
     /* What is kept of it. */
     struct cell_record *records; /* one for each cell of the document */
     struct junit junit;
+    size_t differing; /* cells, with BATCH_VERIFY */
     int64_t saved_ms, save_cost_ms;
 
     /* Writing. */
@@ -101,6 +102,7 @@ void batch_show_display(struct batch *batch, const struct hermes_event *event);
 void batch_show_result(struct batch *batch, const struct hermes_result *result);
 void batch_show_background(struct batch *batch, const struct hermes_event *event);
 void batch_show_end(struct batch *batch);
+void batch_write(struct batch *batch, const char *text, size_t size); /* to standard output */
 /* Show the text of events that has waited long enough; how long until the next time, -1: never. */
 int64_t batch_show_waiting(struct batch *batch);
 /* A remark on stderr, with the program's name; not when quiet unless it is an error. */
@@ -112,6 +114,15 @@ bool batch_check_reports(struct batch *batch, struct strbuf *error);
 void batch_record_result(struct batch *batch, const struct hermes_result *result);
 void batch_save_some(struct batch *batch); /* now and then, so that a killed run leaves its work */
 bool batch_save_all(struct batch *batch);
+bool batch_keeps_outputs(const struct batch *batch);
 int batch_status_of(const struct hermes_result *result);
+/* A case of the JUnit report, with its name; NULL: there is to be none. */
+struct junit_case *batch_add_case(struct batch *batch, const struct batch_item *item);
+
+/* batch-verify.c: against the outputs that the notebook holds */
+bool batch_check_verify(struct batch *batch, struct strbuf *error);
+/* Compare what the current cell showed. True: the same, also where that is an error. */
+bool batch_verify_result(struct batch *batch, const struct hermes_result *result);
+void batch_verify_end(struct batch *batch);
 
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "batch-internal.h"
+#include "document-file.h"
 #include "notebook.h"
 #include "percent.h"
 #include "pylex.h"
@@ -39,12 +40,6 @@ static char *directory_of(const char *path)
                                       : xstrndup(name, (size_t)(slash - name));
     free(name);
     return directory;
-}
-
-static bool has_suffix(const char *path, const char *suffix)
-{
-    size_t length = strlen(path), end = strlen(suffix);
-    return length >= end && strcasecmp(path + length - end, suffix) == 0;
 }
 
 /* Standard input has no name to tell by. */
@@ -96,8 +91,8 @@ static bool load_file(struct batch *batch, struct strbuf *error)
     batch->label = strcmp(file, "-") == 0 ? "standard input" : file;
     bool good = source_read_file(file, &bytes, error);
     if (good) {
-        bool notebook =
-            has_suffix(file, ".ipynb") || (strcmp(file, "-") == 0 && looks_like_notebook(&bytes));
+        bool notebook = document_file_type(file) == DOCUMENT_FILE_IPYNB ||
+                        (strcmp(file, "-") == 0 && looks_like_notebook(&bytes));
         good = notebook ? load_notebook(batch, &bytes, error) : load_script(batch, &bytes, error);
         if (!good) {
             char *fault = strbuf_steal(error);

@@ -312,7 +312,11 @@ void batch_show_result(struct batch *batch, const struct hermes_result *result)
         put_wall_time(batch, result);
     if (batch->options->format == BATCH_EVENTS)
         end_live(batch, BATCH_TEXT_CELL);
-    if (batch->options->format == BATCH_HUMAN) {
+    if (batch->options->format == BATCH_VERIFY &&
+        (result->outcome == HERMES_SUCCESS || result->outcome == HERMES_ERROR) &&
+        !result->start_failed)
+        return; /* batch_verify_result() tells */
+    if (batch->options->format == BATCH_HUMAN || batch->options->format == BATCH_VERIFY) {
         put_error(batch, result);
         return;
     }
@@ -322,9 +326,16 @@ void batch_show_result(struct batch *batch, const struct hermes_result *result)
                   result->error_size ? result->error : "the kernel could not start");
 }
 
+void batch_write(struct batch *batch, const char *text, size_t size)
+{
+    put(batch, STDOUT_FILENO, text, size);
+}
+
 void batch_show_end(struct batch *batch)
 {
     struct strbuf line = STRBUF_INIT;
+    if (batch->options->format == BATCH_VERIFY)
+        batch_verify_end(batch);
     if (batch->options->format != BATCH_EVENTS)
         return;
     end_live(batch, BATCH_TEXT_BACKGROUND);

@@ -9,6 +9,7 @@
 
 #include "atomic-file.h"
 #include "batch-internal.h"
+#include "document-file.h"
 #include "xalloc.h"
 
 int batch_status_of(const struct hermes_result *result)
@@ -62,13 +63,21 @@ static char *case_name(const struct batch *batch, const struct batch_item *item)
                        : xasprintf("cell %zu", item->number);
 }
 
+struct junit_case *batch_add_case(struct batch *batch, const struct batch_item *item)
+{
+    if (!batch->options->junit)
+        return NULL;
+    struct junit_case *one = junit_add(&batch->junit);
+    one->name = case_name(batch, item);
+    return one;
+}
+
 static void add_case(struct batch *batch, const struct hermes_result *result)
 {
     enum junit_verdict verdict = verdict_of(result);
     if (verdict == JUNIT_PASSED && !batch->current->number)
         return;
-    struct junit_case *one = junit_add(&batch->junit);
-    one->name = case_name(batch, batch->current);
+    struct junit_case *one = batch_add_case(batch, batch->current);
     one->verdict = verdict;
     one->seconds = (double)result->duration_us / 1e6;
     if (verdict == JUNIT_PASSED)
@@ -83,14 +92,19 @@ static void add_case(struct batch *batch, const struct hermes_result *result)
     one->output = result->output_size ? xstrdup(result->output) : NULL;
 }
 
+bool batch_keeps_outputs(const struct batch *batch)
+{
+    return batch->options->saves || batch->options->format == BATCH_VERIFY;
+}
+
 void batch_record_result(struct batch *batch, const struct hermes_result *result)
 {
     struct cell_record *record = &batch->records[batch->current->cell];
     record->fate = FATE_RUN;
     record->execution_count = result->execution_count;
-    if (batch->options->saves && result->outcome != HERMES_SUCCESS && result->error_size)
+    if (batch_keeps_outputs(batch) && result->outcome != HERMES_SUCCESS && result->error_size)
         outputs_set_error(&record->outputs, result->error, result->error_size);
-    if (batch->options->junit)
+    if (batch->options->junit && batch->options->format != BATCH_VERIFY)
         add_case(batch, result);
 }
 
@@ -98,34 +112,18 @@ void batch_record_result(struct batch *batch, const struct hermes_result *result
  * ---- files ------------------------------------------------------------------------------------
  */
 
-static bool ends_with(const char *path, const char *suffix)
-{
-    size_t length = strlen(path), end = strlen(suffix);
-    return length > end && strcasecmp(path + length - end, suffix) == 0;
-}
-
 bool batch_check_reports(struct batch *batch, struct strbuf *error)
 {
     const struct batch_options *options = batch->options;
     for (const char *const *path = options->saves; path && *path; path++) {
-        if (!ends_with(*path, ".ipynb") && !ends_with(*path, ".py") && !ends_with(*path, ".md")) {
-            strbuf_setf(error, "--save: %s should end in .ipynb, .py or .md", *path);
+        if (document_file_type(*path) == DOCUMENT_FILE_NONE) {
+            strbuf_setf(error, "--save: %s should end in .ipynb, .py, .md or .html", *path);
             return false;
         }
         if (!atomic_file_check(*path, error))
             return false;
     }
     return !options->junit || atomic_file_check(options->junit, error);
-}
-
-static void compose(struct batch *batch, const char *path, struct strbuf *out)
-{
-    if (ends_with(path, ".ipynb"))
-        notebook_write(out, &batch->document, batch->records);
-    else if (ends_with(path, ".py"))
-        script_write(out, &batch->document);
-    else
-        markdown_write(out, &batch->document, batch->records);
 }
 
 static bool write_file(struct batch *batch, const char *path, const struct strbuf *data)
@@ -144,7 +142,8 @@ static bool save_documents(struct batch *batch)
     int64_t start = now_ms();
     for (const char *const *path = batch->options->saves; path && *path; path++) {
         struct strbuf text = STRBUF_INIT;
-        compose(batch, *path, &text);
+        document_compose(&text, document_file_type(*path), &batch->document, batch->records,
+                         batch->label);
         good = write_file(batch, *path, &text) && good;
         strbuf_free(&text);
     }
@@ -166,8 +165,7 @@ static void add_skipped(struct batch *batch)
         const struct batch_item *item = &batch->items[i];
         if (!item->number || batch->records[item->cell].fate == FATE_RUN)
             continue;
-        struct junit_case *one = junit_add(&batch->junit);
-        one->name = case_name(batch, item);
+        struct junit_case *one = batch_add_case(batch, item);
         one->verdict = JUNIT_SKIPPED;
         one->message = xstrdup("not run: the run ended before this cell");
     }

@@ -26,7 +26,7 @@ static char *timestamp(void)
 static bool prepare(struct batch *batch, struct strbuf *error)
 {
     return batch_load(batch, error) && batch_make_plan(batch, error) &&
-           batch_check_reports(batch, error);
+           batch_check_verify(batch, error) && batch_check_reports(batch, error);
 }
 
 static void run_items(struct batch *batch)
@@ -80,7 +80,8 @@ int batch_run(struct hermes_engine *engine, const struct batch_options *options)
     struct batch batch = {.engine = engine, .options = options};
     struct strbuf error = STRBUF_INIT;
     progress_init(&batch.progress,
-                  options->format == BATCH_HUMAN && !options->quiet && options->file);
+                  (options->format == BATCH_HUMAN || options->format == BATCH_VERIFY) &&
+                      !options->quiet && options->file);
     if (!prepare(&batch, &error)) {
         batch_say(&batch, true, "%s", strbuf_text(&error));
         strbuf_free(&error);

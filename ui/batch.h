@@ -19,7 +19,12 @@
 #include "params.h"
 #include "tool-calls.h"
 
-enum batch_format { BATCH_HUMAN, BATCH_JSON, BATCH_EVENTS };
+enum batch_format {
+    BATCH_HUMAN,
+    BATCH_JSON,
+    BATCH_EVENTS,
+    BATCH_VERIFY, /* compare with the stored outputs, show what differs */
+};
 
 /* What a run is asked to do. All strings belong to the caller. */
 struct batch_options {
@@ -27,6 +32,7 @@ struct batch_options {
     const char *code;
     const char *const *argv; /* NULL-ended, or NULL */
     enum batch_format format;
+    bool verify; /* format is BATCH_VERIFY */
     bool keep_going;
     bool echo;
     bool quiet;

@@ -12,6 +12,8 @@
 static const char usage[] =
     "usage: hermes-repl --batch FILE|- [ARGS...]   run a script or notebook\n"
     "       hermes-repl -c CODE [ARGS...]          run one cell\n"
+    "       hermes-repl --verify FILE              run a notebook, compare outputs\n"
+    "       hermes-repl --convert FILE OUT         to .ipynb, .py, .md, .html\n"
     "       hermes-repl --mcp                      serve sessions to an agent\n";
 
 /* "-q, --quiet" or "    --timeout S". */

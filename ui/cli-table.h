@@ -13,6 +13,8 @@
 enum cli_id {
     CLI_BATCH,
     CLI_CODE,
+    CLI_VERIFY,
+    CLI_CONVERT,
     CLI_MCP,
     CLI_JSON,
     CLI_EVENTS,
@@ -47,6 +49,7 @@ enum cli_id {
     CLI_VERSION,
     CLI_LIST_OPTIONS,
     CLI_EXPLAIN_ENV,
+    CLI_COMPLETION,
     CLI_SCHEMA,
     CLI_CHECK_CONFIG,
     CLI_ENGINE, /* an option of the engine without a row of its own */

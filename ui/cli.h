@@ -37,5 +37,7 @@ void cli_free(struct cli *cli);
 void cli_help(struct strbuf *out);
 void cli_help_all(struct strbuf *out, struct settings *settings);
 void cli_list_options(struct strbuf *out, struct settings *settings);
+/* A completion script for "bash", "zsh" or "fish". */
+void cli_completion(struct strbuf *out, const struct settings *settings, const char *shell);
 
 #endif

@@ -33,6 +33,7 @@ struct document {
     enum document_format format;
     struct document_cell *cells;
     size_t count, capacity;
+    int minor;      /* notebooks: nbformat_minor of the file */
     char *metadata; /* notebooks: the object, JSON text, or NULL */
     char *more;     /* notebooks: further members */
 };

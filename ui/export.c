@@ -92,7 +92,8 @@ static void add_lines(struct strbuf *out, const char *text, size_t size, const c
 {
     for (size_t at = 0; at < size;) {
         size_t length = pylex_line_length(text + at, size - at);
-        strbuf_adds(out, prefix);
+        size_t shown = pylex_trimmed(text + at, length);
+        strbuf_add(out, prefix, shown ? strlen(prefix) : 1); /* no blanks at the end of a line */
         strbuf_add(out, text + at, length);
         at += length;
     }
@@ -184,6 +185,15 @@ static void add_markdown_outputs(struct strbuf *out, const struct outputs *outpu
         strbuf_addf(out, "*(%zu more bytes of output were not saved)*\n\n", outputs->dropped);
 }
 
+const struct outputs *cell_outputs(const struct document_cell *cell,
+                                   const struct cell_record *record, struct outputs *stored)
+{
+    if (record && record->fate != FATE_UNTOUCHED)
+        return &record->outputs;
+    outputs_read(stored, cell->outputs);
+    return stored;
+}
+
 void markdown_write(struct strbuf *out, const struct document *document,
                     const struct cell_record *records)
 {
@@ -199,8 +209,9 @@ void markdown_write(struct strbuf *out, const struct document *document,
             strbuf_addc(out, '\n');
         } else if (cell->kind == CELL_CODE) {
             add_fence(out, "python", cell->source, cell->size);
-            if (records[i].fate == FATE_RUN)
-                add_markdown_outputs(out, &records[i].outputs);
+            struct outputs stored = {NULL, 0, 0, 0, 0};
+            add_markdown_outputs(out, cell_outputs(cell, records ? &records[i] : NULL, &stored));
+            outputs_free(&stored);
         }
     }
     if (out->size)

@@ -25,6 +25,12 @@ static void add_escaped(struct strbuf *buf, unsigned char c)
     case '\t':
         strbuf_adds(buf, "\\t");
         break;
+    case '\b':
+        strbuf_adds(buf, "\\b");
+        break;
+    case '\f':
+        strbuf_adds(buf, "\\f");
+        break;
     default:
         strbuf_addf(buf, "\\u%04x", c);
     }
@@ -65,12 +71,36 @@ void json_add_text(struct strbuf *buf, const char *text)
         strbuf_adds(buf, "null");
 }
 
+/* How many bytes at text end a line as Python's str.splitlines() sees it; 0: none. */
+static size_t line_end(const char *text, size_t size)
+{
+    unsigned char c = (unsigned char)text[0];
+    if (c == '\r')
+        return size > 1 && text[1] == '\n' ? 2 : 1;
+    if ((c >= '\n' && c <= '\f') || (c >= 0x1C && c <= 0x1E))
+        return 1;
+    if (size > 1 && memcmp(text, "\xC2\x85", 2) == 0)
+        return 2;
+    bool separator =
+        size > 2 && (memcmp(text, "\xE2\x80\xA8", 3) == 0 || memcmp(text, "\xE2\x80\xA9", 3) == 0);
+    return separator ? 3 : 0;
+}
+
+static size_t line_length(const char *text, size_t size)
+{
+    for (size_t at = 0; at < size; at++) {
+        size_t end = line_end(text + at, size - at);
+        if (end)
+            return at + end;
+    }
+    return size;
+}
+
 void json_add_lines(struct strbuf *buf, const char *data, size_t size)
 {
     strbuf_addc(buf, '[');
     for (size_t at = 0; at < size;) {
-        const char *end = memchr(data + at, '\n', size - at);
-        size_t length = end ? (size_t)(end - data) + 1 - at : size - at;
+        size_t length = line_length(data + at, size - at);
         if (at)
             strbuf_adds(buf, ", ");
         json_add_string(buf, data + at, length);

@@ -17,6 +17,7 @@
 
 #include "batch.h"
 #include "cli.h"
+#include "document-file.h"
 #include "mcp.h"
 #include "signals.h"
 #include "source-text.h"
@@ -193,6 +194,17 @@ static int print_schema(struct program *program)
     return status;
 }
 
+static int convert(struct program *program)
+{
+    const char *const *words = (const char *const *)program->cli.rest;
+    if (!words || !words[0] || !words[1] || words[2])
+        return usage_error("--convert needs two words: --convert FILE OUT");
+    int status = document_convert(words[0], words[1], &program->error);
+    if (status)
+        usage_error(strbuf_text(&program->error));
+    return status;
+}
+
 /* -1: nothing of the kind was asked for. */
 static int inform(struct program *program)
 {
@@ -214,6 +226,13 @@ static int inform(struct program *program)
         return check_config(program);
     if (settings_flag(settings, CLI_LIST_OPTIONS)) {
         cli_list_options(&out, settings);
+        return print(&out) ? 0 : 1;
+    }
+    if (settings_flag(settings, CLI_CONVERT))
+        return convert(program);
+    const char *shell = settings_text(settings, CLI_COMPLETION);
+    if (shell[0]) {
+        cli_completion(&out, settings, shell);
         return print(&out) ? 0 : 1;
     }
     if (settings_flag(settings, CLI_SCHEMA))
@@ -238,11 +257,18 @@ static bool set_input(struct program *program, struct batch_options *options)
     static const char *const none[] = {NULL};
     const char *const *rest = program->cli.rest ? (const char *const *)program->cli.rest : none;
     options->code = cli_value(&program->cli, CLI_CODE);
+    const char *verified = cli_value(&program->cli, CLI_VERIFY);
+    if (verified && (options->code || settings_flag(&program->settings, CLI_BATCH))) {
+        strbuf_setf(&program->error, "--verify excludes --batch and -c");
+        return false;
+    }
     if (options->code && settings_flag(&program->settings, CLI_BATCH)) {
         strbuf_setf(&program->error, "--batch and -c exclude each other");
         return false;
     }
-    if (!options->code) {
+    if (verified) {
+        options->file = verified;
+    } else if (!options->code) {
         if (!rest[0]) {
             strbuf_setf(&program->error, "--batch needs a FILE (or - for standard input)");
             return false;
@@ -262,9 +288,17 @@ static bool set_format(struct settings *settings, struct batch_options *options,
         return false;
     }
     options->format = json ? BATCH_JSON : events ? BATCH_EVENTS : BATCH_HUMAN;
+    if (options->verify && (json || events)) {
+        strbuf_setf(error,
+                    "--verify has an exit status and --junit; it excludes --json and --events");
+        return false;
+    }
+    if (options->verify)
+        options->format = BATCH_VERIFY;
     const char *source = settings_text(settings, CLI_STDIN);
     options->stdin_inherit =
         source[0] ? strcmp(source, "inherit") == 0 : options->format == BATCH_HUMAN;
+    options->keep_going = options->keep_going || options->verify;
     return true;
 }
 
@@ -328,6 +362,7 @@ static int run_batch(struct program *program)
 {
     struct settings *settings = &program->settings;
     struct batch_options options = {
+        .verify = cli_value(&program->cli, CLI_VERIFY) != NULL,
         .keep_going = strcmp(settings_text(settings, CLI_ON_ERROR), "continue") == 0,
         .echo = settings_flag(settings, CLI_ECHO),
         .quiet = settings_flag(settings, CLI_QUIET),
@@ -387,7 +422,8 @@ static int run(struct program *program, int argc, char **argv)
         bool good = mcp_start(settings, &program->cli, &status, &program->error);
         return good ? status : usage_error(strbuf_text(&program->error));
     }
-    if (settings_flag(settings, CLI_BATCH) || cli_value(&program->cli, CLI_CODE))
+    if (settings_flag(settings, CLI_BATCH) || cli_value(&program->cli, CLI_CODE) ||
+        cli_value(&program->cli, CLI_VERIFY))
         return run_batch(program);
     return usage_error("nothing to do: give --batch FILE, -c CODE or --mcp (see --help)");
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "json-pretty.h"
 #include "json-write.h"
 #include "utf8.h"
 #include "xalloc.h"
@@ -88,6 +89,43 @@ static void add_error(struct strbuf *out, const struct strbuf *text)
     strbuf_adds(out, "]}");
 }
 
+/* Text is stored as its lines, all else as it is. */
+static bool is_split(struct json_span type)
+{
+    struct strbuf name = STRBUF_INIT;
+    json_decode(type, &name);
+    const char *text = strbuf_text(&name);
+    bool split = strncmp(text, "text/", 5) == 0 || strcmp(text, "image/svg+xml") == 0 ||
+                 strcmp(text, "application/javascript") == 0;
+    strbuf_free(&name);
+    return split;
+}
+
+static void add_bundle(struct strbuf *out, const struct strbuf *json)
+{
+    struct strbuf error = STRBUF_INIT, text = STRBUF_INIT;
+    struct json_span bundle, key, value;
+    bool first = true;
+    strbuf_addc(out, '{');
+    if (!json_check(strbuf_text(json), json->size, &bundle, &error))
+        bundle = (struct json_span){"{}", 2};
+    for (size_t position = 0; json_next_member(bundle, &position, &key, &value); first = false) {
+        strbuf_adds(out, first ? "" : ", ");
+        strbuf_add(out, key.start, key.size);
+        strbuf_adds(out, ": ");
+        if (json_kind_of(value) == JSON_STRING && is_split(key)) {
+            strbuf_clear(&text);
+            json_decode(value, &text);
+            json_add_lines(out, strbuf_text(&text), text.size);
+        } else {
+            strbuf_add(out, value.start, value.size);
+        }
+    }
+    strbuf_addc(out, '}');
+    strbuf_free(&text);
+    strbuf_free(&error);
+}
+
 static void add_output(struct strbuf *out, const struct output *output, uint64_t execution_count)
 {
     const char *text = strbuf_text(&output->text);
@@ -97,7 +135,7 @@ static void add_output(struct strbuf *out, const struct output *output, uint64_t
         break;
     case OUTPUT_DISPLAY:
         strbuf_adds(out, "{\"output_type\": \"display_data\", \"metadata\": {}, \"data\": ");
-        strbuf_add(out, text, output->text.size);
+        add_bundle(out, &output->text);
         strbuf_addc(out, '}');
         break;
     case OUTPUT_RESULT:
@@ -105,7 +143,7 @@ static void add_output(struct strbuf *out, const struct output *output, uint64_t
                     "{\"output_type\": \"execute_result\", \"execution_count\": %" PRIu64
                     ", \"metadata\": {}, \"data\": ",
                     execution_count);
-        strbuf_add(out, text, output->text.size);
+        add_bundle(out, &output->text);
         strbuf_addc(out, '}');
         break;
     case OUTPUT_ERROR:
@@ -113,13 +151,13 @@ static void add_output(struct strbuf *out, const struct output *output, uint64_t
     }
 }
 
-static void add_outputs(struct strbuf *out, const struct cell_record *record)
+void notebook_write_outputs(struct strbuf *out, const struct cell_record *record)
 {
     strbuf_addc(out, '[');
     const struct outputs *outputs = &record->outputs;
     bool first = true;
     for (size_t i = 0; i < outputs->count; i++) {
-        strbuf_adds(out, first ? "\n    " : ",\n    ");
+        strbuf_adds(out, first ? "" : ", ");
         add_output(out, &outputs->items[i], record->execution_count);
         first = false;
     }
@@ -128,7 +166,7 @@ static void add_outputs(struct strbuf *out, const struct cell_record *record)
         int length =
             snprintf(note, sizeof(note), "[hermes-repl: %zu more bytes of output were not saved]\n",
                      outputs->dropped);
-        strbuf_adds(out, first ? "\n    " : ",\n    ");
+        strbuf_adds(out, first ? "" : ", ");
         add_stream(out, "stderr", note, (size_t)length);
     }
     strbuf_addc(out, ']');
@@ -138,25 +176,25 @@ static void add_code_members(struct strbuf *out, const struct document_cell *cel
                              const struct cell_record *record)
 {
     if (record->fate == FATE_UNTOUCHED) {
-        strbuf_addf(out, ",\n   \"execution_count\": %s,\n   \"outputs\": %s",
+        strbuf_addf(out, ", \"execution_count\": %s, \"outputs\": %s",
                     cell->count ? cell->count : "null", cell->outputs ? cell->outputs : "[]");
         return;
     }
-    strbuf_adds(out, ",\n   \"execution_count\": ");
+    strbuf_adds(out, ", \"execution_count\": ");
     if (record->fate == FATE_RUN && record->execution_count)
         strbuf_addf(out, "%" PRIu64, record->execution_count);
     else
         strbuf_adds(out, "null");
-    strbuf_adds(out, ",\n   \"outputs\": ");
+    strbuf_adds(out, ", \"outputs\": ");
     if (record->fate == FATE_RUN)
-        add_outputs(out, record);
+        notebook_write_outputs(out, record);
     else
         strbuf_adds(out, "[]");
 }
 
 static void add_metadata(struct strbuf *out, const struct document_cell *cell)
 {
-    strbuf_adds(out, ",\n   \"metadata\": ");
+    strbuf_adds(out, ", \"metadata\": ");
     if (cell->metadata) {
         strbuf_adds(out, cell->metadata);
         return;
@@ -186,48 +224,85 @@ static void add_source(struct strbuf *out, const struct document *document,
         while (text.size && isspace((unsigned char)text.data[text.size - 1]))
             text.size--;
     }
-    strbuf_adds(out, ",\n   \"source\": ");
+    strbuf_adds(out, ", \"source\": ");
     json_add_lines(out, strbuf_text(&text), text.size);
     strbuf_free(&text);
 }
 
-void notebook_write(struct strbuf *out, const struct document *document,
-                    const struct cell_record *records)
+/*
+ * Ids came with 4.5, and earlier versions allow none: a document without changes keeps its version,
+ * and with it what it is.
+ */
+static int minor_version(const struct document *document, const struct cell_record *records)
+{
+    bool as_it_was = document->format == DOCUMENT_NOTEBOOK && !records;
+    return as_it_was || document->minor > 5 ? document->minor : 5;
+}
+
+static void add_cell(struct strbuf *out, const struct document *document,
+                     const struct document_cell *cell, const struct cell_record *record)
 {
     static const char *const kinds[] = {
         [CELL_CODE] = "code", [CELL_MARKDOWN] = "markdown", [CELL_RAW] = "raw"};
+    strbuf_addf(out, "\"cell_type\": \"%s\"", kinds[cell->kind]);
+    if (cell->kind == CELL_CODE)
+        add_code_members(out, cell, record);
+    add_metadata(out, cell);
+    if (cell->more)
+        strbuf_addf(out, ", %s", cell->more);
+    add_source(out, document, cell);
+}
+
+static void add_cells(struct strbuf *out, const struct document *document,
+                      const struct cell_record *records, bool with_ids)
+{
     bool *keeps = xcalloc(document->count, sizeof(*keeps)), first = true;
     uint64_t seed = 0;
     if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
         seed = (uint64_t)(uintptr_t)keeps;
     choose_ids(document, keeps);
-    strbuf_adds(out, "{\n \"cells\": [");
     for (size_t i = 0; i < document->count; i++) {
+        static const struct cell_record untouched = {.fate = FATE_UNTOUCHED};
         const struct document_cell *cell = &document->cells[i];
         if (document->format == DOCUMENT_SCRIPT && document_cell_is_blank(cell))
             continue;
-        strbuf_addf(out, "%s\n  {\n   \"cell_type\": \"%s\",\n   \"id\": ", first ? "" : ",",
-                    kinds[cell->kind]);
-        if (keeps[i])
-            json_add_text(out, cell->id);
-        else
-            add_new_id(out, seed, i);
-        if (cell->kind == CELL_CODE)
-            add_code_members(out, cell, &records[i]);
-        add_metadata(out, cell);
-        if (cell->more)
-            strbuf_addf(out, ",\n   %s", cell->more);
-        add_source(out, document, cell);
-        strbuf_adds(out, "\n  }");
+        strbuf_adds(out, first ? "{" : ", {");
+        if (with_ids || (keeps[i] && !records)) {
+            strbuf_adds(out, "\"id\": ");
+            if (keeps[i])
+                json_add_text(out, cell->id);
+            else
+                add_new_id(out, seed, i);
+            strbuf_adds(out, ", ");
+        }
+        add_cell(out, document, cell, records ? &records[i] : &untouched);
+        strbuf_addc(out, '}');
         first = false;
     }
-    strbuf_addf(out, "\n ],\n \"metadata\": %s,\n",
+    free(keeps);
+}
+
+void notebook_write(struct strbuf *out, const struct document *document,
+                    const struct cell_record *records)
+{
+    struct strbuf text = STRBUF_INIT, error = STRBUF_INIT;
+    struct json_span whole;
+    int minor = minor_version(document, records);
+    strbuf_adds(&text, "{\"cells\": [");
+    add_cells(&text, document, records, minor >= 5);
+    strbuf_addf(&text, "], \"metadata\": %s",
                 document->metadata ? document->metadata
                                    : "{\"kernelspec\": {\"display_name\": \"Python 3\", "
                                      "\"language\": \"python\", \"name\": \"python3\"}, "
                                      "\"language_info\": {\"name\": \"python\"}}");
     if (document->more)
-        strbuf_addf(out, " %s,\n", document->more);
-    strbuf_adds(out, " \"nbformat\": 4,\n \"nbformat_minor\": 5\n}\n");
-    free(keeps);
+        strbuf_addf(&text, ", %s", document->more);
+    strbuf_addf(&text, ", \"nbformat\": 4, \"nbformat_minor\": %d}", minor);
+    if (json_check(strbuf_text(&text), text.size, &whole, &error))
+        json_pretty(out, whole);
+    else
+        strbuf_add(out, strbuf_text(&text), text.size); /* what was read was checked: cannot be */
+    strbuf_addc(out, '\n');
+    strbuf_free(&text);
+    strbuf_free(&error);
 }

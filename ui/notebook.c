@@ -202,7 +202,9 @@ static bool read_top(struct json_span top, struct document *document, struct str
         } else if (json_is_text(key, "metadata")) {
             free(document->metadata);
             document->metadata = span_copy(value);
-        } else if (!json_is_text(key, "nbformat") && !json_is_text(key, "nbformat_minor")) {
+        } else if (json_is_text(key, "nbformat_minor")) {
+            document->minor = (int)strtol(value.start, NULL, 10);
+        } else if (!json_is_text(key, "nbformat")) {
             keep_member(&document->more, key, value);
         }
     }

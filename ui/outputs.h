@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a cell showed, kept for --save: text of the streams in order, display data, the error.
+ * What a cell showed, kept for --save or read from a notebook: text of the streams in order,
+ * display data, the error.
  * Bounded: beyond 10 MB a cell the rest is counted, not kept.
  */
 #ifndef UI_OUTPUTS_H
@@ -33,6 +34,8 @@ struct outputs {
 void outputs_add_stream(struct outputs *outputs, int stream, const char *data, size_t size);
 void outputs_add_display(struct outputs *outputs, bool is_result, const char *json, size_t size);
 void outputs_set_error(struct outputs *outputs, const char *text, size_t size);
+/* What a notebook holds (the JSON text of its array; NULL or anything else: nothing). */
+void outputs_read(struct outputs *outputs, const char *json);
 void outputs_free(struct outputs *outputs);
 
 /*

@@ -865,7 +865,7 @@ class Saving(Case):
         self.assertEqual(cells[1]["outputs"], [{"output_type": "stream", "name": "stdout", "text": ["éx\n"]}])
         self.assertEqual([output["output_type"] for output in cells[2]["outputs"]],
                          ["stream", "execute_result"])
-        self.assertEqual(cells[2]["outputs"][1]["data"]["text/plain"], "42")
+        self.assertEqual(cells[2]["outputs"][1]["data"]["text/plain"], ["42"])
         self.assertEqual(cells[3]["outputs"][0]["output_type"], "display_data")
         error = cells[4]["outputs"][-1]
         self.assertEqual((error["output_type"], error["ename"], error["evalue"]),
@@ -902,7 +902,7 @@ class Saving(Case):
         self.write("n.ipynb", json.dumps(notebook("1 + 1")))
         os.chmod(self.path("n.ipynb"), 0o640)
         self.assertEqual(self.run_program("--batch", "n.ipynb", "--save", "n.ipynb").status, 0)
-        self.assertEqual(self.validate("n.ipynb")["cells"][0]["outputs"][0]["data"]["text/plain"], "2")
+        self.assertEqual(self.validate("n.ipynb")["cells"][0]["outputs"][0]["data"]["text/plain"], ["2"])
         self.assertEqual(os.stat(self.path("n.ipynb")).st_mode & 0o777, 0o640)
         self.assertEqual([name for name in os.listdir(self.home) if name.startswith(".n")], [])
 
@@ -927,7 +927,7 @@ class Saving(Case):
         self.write("f.py", "open('ran', 'w')\n")
         os.mkdir(self.path("d.ipynb"))
         for words, want in ((["--save", "none/o.ipynb"], "No such file"), (["--save", "o.txt"],
-                                                                           ".ipynb, .py or .md"),
+                                                                           ".ipynb, .py, .md or .html"),
                             (["--save", "d.ipynb"], "directory"),
                             (["--junit", "none/j.xml"], "No such file"), (["--junit", "."], "directory")):
             result = self.run_program("--batch", "f.py", *words)

@@ -16,7 +16,7 @@ esac
 export ASAN_OPTIONS="${ASAN_OPTIONS-}"
 
 contract() {
-    LD_PRELOAD=$preload PYTHONPATH=$src/tests/contract "$python" -B -m pytest -q -p no:cacheprovider \
+    LD_PRELOAD=$preload PYTHONPATH=$src/tests/contract:$src/python "$python" -B -m pytest -q -p no:cacheprovider \
         --rootdir "$src/tests/contract" "$src/tests/contract/test_code_kernel.py"
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json-pretty.h"
 #include "json-scan.h"
 #include "magics.h"
 #include "notebook-write.h"
@@ -23,6 +24,21 @@ static void need(bool condition)
         abort();
 }
 
+/* However they are laid out. */
+static bool same_json(const char *a, const char *b)
+{
+    struct strbuf texts[2] = {STRBUF_INIT, STRBUF_INIT}, error = STRBUF_INIT;
+    struct json_span value;
+    need(json_check(a, strlen(a), &value, &error));
+    json_pretty(&texts[0], value);
+    need(json_check(b, strlen(b), &value, &error));
+    json_pretty(&texts[1], value);
+    bool same = strcmp(strbuf_text(&texts[0]), strbuf_text(&texts[1])) == 0;
+    strbuf_free(&texts[0]);
+    strbuf_free(&texts[1]);
+    return same;
+}
+
 static bool same_cells(const struct document *a, const struct document *b)
 {
     if (a->count != b->count)
@@ -31,7 +47,7 @@ static bool same_cells(const struct document *a, const struct document *b)
         const struct document_cell *one = &a->cells[i], *two = &b->cells[i];
         if (one->kind != two->kind || one->size != two->size ||
             memcmp(one->source, two->source, one->size) != 0 || one->tag_count != two->tag_count ||
-            strcmp(one->metadata, two->metadata) != 0)
+            !same_json(one->metadata, two->metadata))
             return false;
     }
     return true;
@@ -52,7 +68,13 @@ static void check_notebook(const struct document *document)
     notebook_write(&out, document, records);
     need(notebook_read(out.data, out.size, &again, &error));
     need(same_cells(document, &again));
+    /* What was written once stays the same from then on. */
+    struct strbuf twice = STRBUF_INIT;
+    notebook_write(&twice, &again, NULL);
+    need(twice.size == out.size && memcmp(twice.data, out.data, out.size) == 0);
+    strbuf_free(&twice);
     markdown_write(&out, document, records);
+    html_write(&out, document, NULL, "x");
     script_write(&out, document);
     for (size_t i = 0; i < document->count; i++)
         outputs_free(&records[i].outputs);

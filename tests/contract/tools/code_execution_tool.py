@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
 import json
-import sys
 
-import engine
 from agent.delegation_context import current_child
+from engine import engine, handler, kernel_mode
 from tools.approval import current_session_key
 
-DEFAULT_KERNEL_MODE = engine.lib.hermes_kernel_mode().decode()
+DEFAULT_KERNEL_MODE = kernel_mode()
 KERNEL_MODES = (DEFAULT_KERNEL_MODE,)
 
 
@@ -16,16 +15,15 @@ def _load_config():
 
 def _get_kernel_mode():
     engine.configure(_load_config())
-    return engine.lib.hermes_kernel_mode().decode()
+    return kernel_mode()
 
 
 def execute_code(code, task_id=None, enabled_tools=None, reset=False):
     engine.configure(_load_config())
-    names = dict(session=current_session_key(), task_id=task_id, child_id=current_child(), python=sys.executable, code=code)
-    return engine.execute(engine.make_cell(tools=engine.names(enabled_tools), flags=engine.RESET if reset else 0,
-                                           **{name: engine.encoded(value) for name, value in names.items()}))
+    return json.dumps(engine.execute(code, handler, session=current_session_key(), task_id=task_id, child_id=current_child(),
+                                     tools=enabled_tools, reset=reset))
 
 
 def build_execute_code_schema(enabled_tools=None, mode=None):
-    engine.configure(dict(_load_config(), **({"mode": mode} if mode else {})))
-    return json.loads(engine.take(engine.lib.hermes_schema(engine.engine, 0, engine.names(enabled_tools))))
+    engine.configure(_load_config())
+    return engine.schema(mode, enabled_tools)

@@ -4,9 +4,10 @@ import json
 import subprocess
 import types
 
-import engine
+from engine import Authority, engine
 
-CellAuthority = engine.Authority
+CellAuthority = Authority
+
 
 class Process:
     def __init__(self, kernel):
@@ -14,25 +15,24 @@ class Process:
 
     pid = property(lambda self: next((k["guard_pid"] for k in engine.kernels() if k["id"] == self.kernel), None))
 
-    def gone(self, ms):
-        return engine.lib.hermes_kernel_wait(engine.engine, engine.number(self.kernel), engine.c.c_int64(ms))
-
     def wait(self, timeout=None):
-        if not self.gone(-1 if timeout is None else int(timeout * 1000)):
+        if not engine.kernel_wait(self.kernel, timeout):
             raise subprocess.TimeoutExpired("kernel", timeout)
+
 
 class SessionKernel:
     def __init__(self, key):
         self.key, self.id, self.proc = key, None, None
 
     def alive(self):
-        return self.proc is not None and not self.proc.gone(0)
+        return self.proc is not None and not engine.kernel_wait(self.id, 0)
 
     cell_authority = property(lambda self: engine.kernel_authority(self.id))
 
     def adopt(self, kernel):
         self.id, self.proc = kernel, Process(kernel)
         return self
+
 
 class Kernels(collections.abc.Mapping):
     """What the engine has at this moment."""
@@ -49,17 +49,16 @@ class Kernels(collections.abc.Mapping):
     def __len__(self):
         return len(self._now())
 
-_KERNELS = Kernels()
 
-def shutdown_all_kernels():
-    engine.lib.hermes_shutdown_all(engine.engine)
+_KERNELS = Kernels()
+shutdown_all_kernels = engine.shutdown_all
+
 
 def _spawn(kernel, task_id, child_python, child_cwd, sandbox_tools, max_tool_calls):
-    fields = dict(session=kernel.key[0].encode(), task_id=task_id.encode(), python=child_python.encode(), mode=engine.STRICT,
-                  cwd=child_cwd.encode() or None, tools=engine.names(sandbox_tools), max_tool_calls=max_tool_calls)
-    kernel.adopt(engine.send(engine.lib.hermes_start, engine.make_cell(**fields)))
+    options = dict(session=kernel.key[0], task_id=task_id, python=child_python, mode="strict", cwd=child_cwd or None,
+                   tools=tuple(sandbox_tools), max_tool_calls=max_tool_calls)
+    kernel.adopt(engine.start(**options))
 
     def write(line):
-        code = json.loads(line)["code"].encode()
-        engine.send(engine.lib.hermes_submit, engine.make_cell(code=code, timeout_ms=-1, **fields))
+        engine.submit(json.loads(line)["code"], timeout=-1, **options)
     kernel.proc.stdin = types.SimpleNamespace(write=write, flush=lambda: None)
