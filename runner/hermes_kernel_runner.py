@@ -83,7 +83,7 @@ private = globals()
 python = sys.version_info[:2]
 
 control = 3                 # descriptors; far up once claim_descriptors() has run
-aux = lifeline = tools = -1
+aux = lifeline = tools = -1  # aux: requests
 tools_path = None           # of hermes_tools.py, when the session has tools
 terminal = -1               # the kernel's, when it has one
 mark_start = b''            # of what tells where in the terminal's output a frame belongs; see write_mark()
@@ -103,6 +103,13 @@ carry_always = False
 forked = False
 flusher = None              # (function address,) once C code that prints may be there
 known_modules = 0
+own_threads = []            # an item for each thread of the runner's
+asking = [b''], b'', []     # what was read of requests, the answer to the first of them, sizes that were sent of it
+aux_lock = _thread.allocate_lock()      # held by the thread that answers
+pause = _thread.allocate_lock()
+pause.acquire()             # for good: to wait for it is to sleep
+load_lock = _thread.RLock()
+cells_run = 0
 cell_name = ''
 cell_compiled = False
 light_cells = 100           # how many more cells are compiled as compile_lightly() does it
@@ -138,11 +145,10 @@ def main():
     set_up_tools(settings)
     faulthandler.enable(control)
     posix.register_at_fork(after_in_child=after_fork)
+    if aux >= 0 and python >= (3, 12):
+        posix.register_at_fork(before=before_fork)
     if settings.get('lifeline') == '1':
-        _thread.start_new_thread(watch_lifeline, ())
-    if aux >= 0:
-        load_later()
-        _thread.start_new_thread(answer_aux, ())
+        start_thread(watch_lifeline)
     version = '%d.%d.%d' % sys.version_info[:3]
     texts = version, sys.executable or '', sys.prefix
     fields = [text.encode('utf-8', 'surrogateescape') for text in texts]
@@ -187,9 +193,9 @@ def claim_descriptors(settings):
     close(3)
     for n in range(3):
         spares.append(dup2(n, top - 4 + n, False))
-    if settings.get('aux') == '1':
-        aux = dup2(4, top - 5, False)
-        close(4)
+    if settings.get('requests') == '1':
+        aux = dup2(6, top - 5, False)
+        close(6)
     if 'lifeline' in settings:
         lifeline = dup2(5, top - 6, False)
         close(5)
@@ -284,8 +290,9 @@ def set_up_main(settings, arguments):
 def after_fork():
     """In a forked child: the kernel's sockets are not ours. /dev/null takes the place of the control socket, because
     faulthandler knows its number."""
-    global forked
+    global forked, load_lock
     forked = True
+    load_lock = _thread.RLock()     # another thread may have held it
     try:
         null = posix.open('/dev/null', posix.O_RDWR | posix.O_CLOEXEC)
         dup2(null, control, False)
@@ -299,7 +306,16 @@ def after_fork():
             pass
 
 
+def start_thread(function):
+    own_threads.append(function)
+    try:
+        _thread.start_new_thread(function, ())
+    except BaseException:
+        own_threads.pop()
+
+
 def watch_lifeline():
+    _signal.pthread_sigmask(SIG_BLOCK, _signal.valid_signals())
     while True:
         try:
             if not read(lifeline, 64):
@@ -461,7 +477,7 @@ def host_is_gone():
 
 def serve():
     global failure, carry, cell_name, cell_compiled, user_trace, user_profile, user_limit, troubles, status
-    global exit_code
+    global exit_code, cells_run
     while True:
         if job[STAGE] == IDLE:
             take()
@@ -469,6 +485,8 @@ def serve():
             frame = job[FRAME]
             if frame[1] == 0x51:
                 raise Leave(0)
+            if aux >= 0 and not aux_lock.locked():
+                start_thread(answer_requests)
             if frame[1] != 0x58 or frame[0] != 0xc8:
                 job[STAGE] = IDLE
                 continue
@@ -493,6 +511,7 @@ def serve():
                 setrecursionlimit(user_limit)
                 user_limit = None
             keep = carry if carry_always or flags & INTERACTIVE else 0
+            cells_run += 1
             job[STAGE] = RUNNING
             try:
                 signal(SIGINT, user_sigint)
@@ -871,6 +890,8 @@ def check():
             for key in first_modules:
                 modules.setdefault(key, first_modules[key])
     space.pop('__warningregistry__', None)
+    if fork_rules:
+        mend_filters()
     if 'linecache' not in hooks:
         check_linecache()
 
@@ -1060,7 +1081,7 @@ class ToolsLink:
         self.broken = False
 
     def cell_begins(self, cell):
-        if not self.loaded and not self.elder and not _thread._count():
+        if not self.loaded and not self.elder and _thread._count() <= len(own_threads):
             self.cell = cell    # nobody else here
             return
         try:
@@ -1102,6 +1123,96 @@ class ToolsLink:
                 return answer
 
 
+# ---- requests besides the cells -------------------------------------------------------------------
+#
+# They are read and answered by a thread of their own, which starts with the first cell or the first request. Whatever a
+# cell does to threads (trace functions, exceptions set from outside, a recursion limit of nothing) may interrupt it at
+# any place: then it goes on where it was, as serve() does. At worst a request is answered twice.
+
+def answer_requests():
+    global aux
+    if not aux_lock.acquire(False):     # there is one
+        own_threads.pop()
+        return
+    try:
+        _signal.pthread_sigmask(SIG_BLOCK, _signal.valid_signals())     # they are the main thread's
+        keep_answering()
+    except OSError:
+        aux = -1                # a cell has closed it
+    except BaseException:
+        pass
+    finally:
+        own_threads.pop()
+        if aux >= 0:
+            aux_lock.release()
+
+
+def keep_answering(levels=3):
+    while True:
+        try:
+            if levels:
+                keep_answering(levels - 1)
+            else:
+                answer_next()
+        except OSError as error:
+            if error.errno in (EBADF, EPIPE, ECONNRESET):
+                raise
+            pause.acquire(True, 0.02)
+        except Leave:
+            raise
+        except BaseException:
+            pause.acquire(True, 0.02)
+
+
+def answer_next():
+    global asking
+    while True:
+        read_in, answer, sent = asking
+        if answer:
+            while sum(sent) < len(answer):
+                sent.extend(map(write, (aux,), (answer[sum(sent):],)))
+            have = b''.join(read_in)
+            asking = [have[16 + number(have, 4):]], b'', []
+            continue
+        have = read_in[0] if len(read_in) == 1 else b''.join(read_in)
+        size = 16 + number(have, 4)
+        if len(have) < size:
+            read_in.extend(map(read, (aux,), (65536,)))
+            if not read_in[-1]:
+                raise Leave
+            continue
+        text = to_answer(have[16:size])
+        asking = [have], b'\xc8a\0\0' + len(text).to_bytes(4, 'little') + have[8:16] + text, []
+
+
+FORK_WARNING = 'This process (pid=%d) is multi-threaded, use of %s() may lead to deadlocks in the child.'
+fork_rules = []             # that ignore it
+
+
+def before_fork():
+    """From 3.12 on the interpreter warns of a fork beside threads. Not for ours: the child needs nothing of it."""
+    mend_filters()
+    if _thread._count() <= len(own_threads):
+        fork_rules.extend([('ignore', FORK_WARNING % (own_pid, name), DeprecationWarning, None, 0)
+                           for name in ('fork', 'forkpty')])
+        find_filters()[:0] = fork_rules
+
+
+def find_filters():
+    warnings = modules.get('warnings') or first_modules.get('_warnings')
+    filters = getattr(warnings, 'filters', None)
+    return filters if type(filters) is list else []
+
+
+def mend_filters():
+    if fork_rules:
+        filters = find_filters()
+        for rule in fork_rules:
+            while rule in filters:
+                filters.remove(rule)
+        fork_rules.clear()
+
+
 # ---- the second part ------------------------------------------------------------------------------
 
 later = private.get('later', b'')
@@ -1110,9 +1221,10 @@ later = private.get('later', b'')
 def load_later():
     """Run the second part of this file, at the first use of one of its functions."""
     global later
-    if later:
-        exec(marshal.loads(later), private)
-        later = b''
+    with load_lock:
+        if later:
+            exec(marshal.loads(later), private)
+            later = b''
 
 
 def stub(name):
@@ -1123,7 +1235,7 @@ def stub(name):
 
 
 for name in ('mend_descriptor', 'mend_streams', 'find_fflush', 'leave_child', 'run_special', 'help_spawn', 'describe',
-             'user_part'):
+             'user_part', 'to_answer'):
     private[name] = stub(name)
 own_pid = getpid()
 
@@ -1822,6 +1934,11 @@ def private_import(name, globals=None, locals=None, fromlist=(), level=0):
 
 
 def load(name):
+    with load_lock:     # a module that is half there is no module
+        return load_locked(name)
+
+
+def load_locked(name):
     module = copies.get(name)
     if module is not None:
         return module
@@ -1921,51 +2038,32 @@ def load_dynamic(name):
     return module
 
 
-# ---- requests besides the cells -------------------------------------------------------------------
+# ---- answers to requests --------------------------------------------------------------------------
 
-def answer_aux():
-    while True:
-        head = take_aux(16)
-        body = take_aux(number(head, 4))
-        if head[1:2] == b'P':
-            answer(b'P', head[8:16], b'')
-        elif head[1:2] == b'V':
-            answer(b'V', head[8:16], variables())
-        del body
+ANSWER_LIMIT = 4 << 20
 
 
-def take_aux(size):
-    pieces = []
-    while size:
-        try:
-            piece = read(aux, size)
-        except BaseException:
-            piece = b''
-        if not piece:
-            _thread.exit()
-        pieces.append(piece)
-        size -= len(piece)
-    return b''.join(pieces)
+def to_answer(data):
+    """The bytes of the answer to a request, whatever happens."""
+    try:
+        answer = utf8(answer_request(data.decode('utf-8', 'replace')))
+        if len(answer) > ANSWER_LIMIT:
+            answer = b'{"error":"the answer is too long"}'
+    except BaseException as error:
+        name = qualname_of(type(error)).encode('ascii', 'replace')
+        answer = b'{"error":"the request failed: %s"}' % name.replace(b'"', b'').replace(b'\\', b'')
+    return answer
 
 
-def answer(kind, ident, body):
-    data = b'\xc8' + kind + b'\0\0' + len(body).to_bytes(4, 'little') + ident + body
-    while data:
-        try:
-            data = data[write(aux, data):]
-        except BaseException:
-            _thread.exit()
+def answer_request(text):
+    """JSON text for JSON text. Called on the thread for requests, beside the running cell."""
+    request = private_module('json').loads(text)
+    kind = request.get('request')
+    if kind == 'ping':
+        return ping()
+    return '{"error":"an unknown request"}'
 
 
-def variables():
-    """Names and type names; runs no code of the user's."""
-    fields, size = [], 0
-    for name, value in dict(space).items():
-        if type(name) is not str or name.startswith('__'):
-            continue
-        pair = [text.encode('utf-8', 'replace') for text in (name, name_of(type(value)))]
-        size += len(pair[0]) + len(pair[1]) + 8
-        if size > 1 << 20:
-            break
-        fields += pair
-    return pack(fields)
+def ping():
+    busy = job[STAGE] == RUNNING or job[STAGE] == SETTLE
+    return '{"busy":%s,"cell":%d}' % ('true' if busy else 'false', cells_run if busy else 0)

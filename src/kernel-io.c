@@ -296,13 +296,14 @@ static void add_setting(struct hr_buf *out, const char *key, const char *value)
 static bool add_settings(const struct hr_kernel *kernel, const struct hr_cell *first,
                          struct hr_buf *out)
 {
-    static const char *const names[] = {"pipes", "onepipe", "tty"};
     const struct hr_spec *spec = kernel->spec;
     struct hr_buf settings;
     bool done;
 
     hr_buf_init(&settings, 0);
-    add_setting(&settings, "io", names[spec->io]);
+    add_setting(&settings, "io", hr_io_names[spec->io]);
+    if (spec->requests)
+        add_setting(&settings, "requests", "1");
     if (kernel->tty)
         add_setting(&settings, "mark", kernel->tty->marker.secret);
     if (spec->path0)
@@ -378,6 +379,11 @@ bool hr_kernel_send_execute(struct hr_kernel *kernel, struct hr_cell *cell)
 void hr_kernel_send_quit(struct hr_kernel *kernel)
 {
     send_frame(kernel, HR_FRAME_QUIT, 0, 0, NULL, 0, NULL, 0);
+}
+
+bool hr_kernel_send_attend(struct hr_kernel *kernel)
+{
+    return send_frame(kernel, HR_FRAME_ATTEND, 0, 0, NULL, 0, NULL, 0);
 }
 
 /* ---- the control socket: receiving ------------------------------------------------------ */

@@ -45,6 +45,7 @@ void hr_kernel_watch_control(struct hr_kernel *kernel); /* as what waits demands
 bool hr_kernel_send_init(struct hr_kernel *kernel, const struct hr_cell *first);
 bool hr_kernel_send_execute(struct hr_kernel *kernel, struct hr_cell *cell);
 void hr_kernel_send_quit(struct hr_kernel *kernel);
+bool hr_kernel_send_attend(struct hr_kernel *kernel); /* false: out of memory */
 void hr_kernel_close_channels(struct hr_kernel *kernel);
 
 #endif

@@ -16,6 +16,7 @@
 #include "boot-source.h"
 #include "env.h"
 #include "kernel-private.h"
+#include "requests.h"
 #include "staging.h"
 #include "tools.h"
 
@@ -63,6 +64,11 @@ static int open_channels(struct hr_kernel *kernel, struct hr_process_request *re
     if (error) {
         close(pair[0]);
         return error;
+    }
+    if (kernel->spec->requests) {
+        error = hr_requests_open(kernel, &request->requests_fd);
+        if (error)
+            return error;
     }
     if (kernel->spec->io == HERMES_IO_TTY) {
         error = hr_tty_open(kernel);
@@ -213,6 +219,7 @@ void hr_kernel_free(struct hr_kernel *kernel)
     hr_buf_done(&kernel->start_text);
     hr_collector_free(kernel->background);
     hr_tty_free(kernel);
+    hr_requests_free(kernel);
     hr_free(kernel->staging);
     hr_free(kernel->tool_token);
     keep_authority(kernel);

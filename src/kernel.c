@@ -16,6 +16,7 @@
 #include "authority.h"
 #include "kernel-private.h"
 #include "mime.h"
+#include "requests.h"
 #include "staging.h"
 #include "tools.h"
 
@@ -335,7 +336,7 @@ void hr_kernel_take_frame(struct hr_kernel *kernel, const struct hr_frame *frame
     }
     if (frame->type == HR_FRAME_DISPLAY)
         take_display(kernel, frame);
-    else if (frame->body_size < 8 || hr_get_u32(frame->body + 4) != frame->body_size - 8 ||
+    else if (frame->type != HR_FRAME_REPLY || frame->body_size < 8 || hr_get_u32(frame->body + 4) != frame->body_size - 8 ||
              (frame->flags & 0xff) > HR_REPLY_INTERRUPTED)
         hr_kernel_fault(kernel, "a broken REPLY");
     else
@@ -432,6 +433,7 @@ void hr_kernel_process_exited(struct hr_process *process, int status, bool known
     kernel->exit_status = status;
     kernel->exit_known = known;
     kernel->out_of_memory = out_of_memory;
+    hr_requests_close(kernel);
     if (kernel->tty)
         hr_tty_finish(kernel);
     while (!hr_kernel_is_ending(kernel) && hr_kernel_read_control(kernel))

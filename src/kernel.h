@@ -60,6 +60,8 @@ struct hr_spec {
     int columns, rows;
 };
 
+extern const char *const hr_io_names[]; /* by enum hermes_io: "pipes", "onepipe", "tty" */
+
 /* ---- cells ------------------------------------------------------------------------------ */
 
 struct hr_result {
@@ -158,6 +160,7 @@ struct hr_kernel {
     struct hr_buf in, out; /* control: received, and what waits to be sent */
     size_t out_offset;
     struct hr_stream streams[2];
+    struct hr_requests *requests; /* NULL: it is asked nothing */
     struct hr_tty *tty;       /* NULL: pipes */
     struct hr_buf crash;      /* crash text, or the fault of a bad frame */
     struct hr_buf start_text; /* stderr before READY */
@@ -213,6 +216,7 @@ void hr_registry_unlist(struct hr_kernel *kernel, enum hermes_previous cause, bo
 /* Cells queued at a kernel that ended go to a fresh one. */
 void hr_registry_requeue(struct hr_kernel *kernel);
 void hr_registry_trim(struct hermes_engine *engine); /* the cap */
+int hr_registry_pin(struct hermes_engine *engine, const char *session, bool pinned);
 void hr_registry_arm_idle(
     struct hermes_engine *engine); /* after a kernel became idle, or the limit changed */
 struct hr_owner *hr_registry_find_owner(struct hermes_engine *engine, const char *session,

@@ -13,6 +13,8 @@
 
 enum { OWNERS_MAX = 4096 };
 
+const char *const hr_io_names[] = {"pipes", "onepipe", "tty"};
+
 /* ---- owners ----------------------------------------------------------------------------- */
 
 static void owner_free(struct hermes_engine *engine, struct hr_owner *owner)
@@ -36,7 +38,7 @@ static void forget_old_owners(struct hermes_engine *engine)
 
         if (engine->owner_count <= OWNERS_MAX || link == engine->owners.previous)
             return;
-        if (!owner->kernels && !owner->cells)
+        if (!owner->kernels && !owner->cells && !owner->pinned)
             owner_free(engine, owner);
     }
 }
@@ -274,6 +276,48 @@ static void tell_what_was_before(struct hr_kernel *kernel)
         kernel->previous = HERMES_PREVIOUS_KEY_CHANGED;
 }
 
+/* ---- pins ------------------------------------------------------------------------------- */
+
+/*
+ * Whether one kernel more is too many: nothing makes room for it. Without pins that is no reason,
+ * for the cells that keep the kernels busy will end.
+ */
+static bool is_full(const struct hermes_engine *engine)
+{
+    int64_t live = 0, pinned = 0;
+
+    HR_LIST_EACH (link, &engine->kernels) {
+        const struct hr_kernel *kernel = HR_CONTAINER(link, struct hr_kernel, link);
+
+        if (!kernel->listed || kernel->pinned)
+            continue;
+        live++;
+        if (kernel->spec->owner->pinned)
+            pinned++;
+        else if (!HR_KERNEL_ATTACHED(kernel))
+            return false;
+    }
+    return pinned && live >= engine->options.max_session_kernels;
+}
+
+int hr_registry_pin(struct hermes_engine *engine, const char *session, bool pinned)
+{
+    struct hr_owner *owner = hr_registry_find_owner(engine, session, NULL);
+
+    if (!owner && !pinned)
+        return 0;
+    if (!owner)
+        owner = owner_new(engine, session, NULL);
+    if (!owner)
+        return HERMES_ENOMEM;
+    owner->pinned = pinned;
+    hr_registry_trim(engine);
+    hr_registry_arm_idle(engine);
+    return 0;
+}
+
+/* ---- kernels for cells ------------------------------------------------------------------ */
+
 static struct hr_kernel *find_listed(struct hermes_engine *engine, const struct hr_spec *spec)
 {
     HR_LIST_EACH (link, &engine->kernels) {
@@ -295,6 +339,10 @@ int hr_registry_acquire(struct hermes_engine *engine, struct hr_spec *spec, bool
         hr_kernel_stop(kernel, HERMES_PREVIOUS_RESET);
         kernel = NULL;
     }
+    if (!kernel && is_full(engine))
+        return hr_error_set(error, HERMES_EAGAIN, 0,
+                            "all kernels are pinned or busy, and there may be %lld",
+                            (long long)engine->options.max_session_kernels);
     if (!kernel) {
         status = hr_kernel_new(engine, spec, &kernel, error);
         if (status)
@@ -338,7 +386,7 @@ void hr_registry_trim(struct hermes_engine *engine)
             if (!kernel->listed || kernel->pinned)
                 continue;
             live++;
-            if (!HR_KERNEL_ATTACHED(kernel) &&
+            if (!HR_KERNEL_ATTACHED(kernel) && !kernel->spec->owner->pinned &&
                 (!oldest || kernel->last_used_ns < oldest->last_used_ns))
                 oldest = kernel;
         }
@@ -359,7 +407,7 @@ static void sweep_idle(struct hr_timer *timer)
     HR_LIST_EACH (link, &engine->kernels) {
         struct hr_kernel *kernel = HR_CONTAINER(link, struct hr_kernel, link);
 
-        if (!kernel->listed || HR_KERNEL_ATTACHED(kernel))
+        if (!kernel->listed || HR_KERNEL_ATTACHED(kernel) || kernel->spec->owner->pinned)
             continue;
         if (now - kernel->last_used_ns >= limit)
             hr_kernel_stop(kernel, HERMES_PREVIOUS_IDLE);

@@ -113,6 +113,18 @@ int hermes_child_end(struct hermes_engine *engine, const char *session, const ch
     return session && child_id ? end_and_wait(engine, session, child_id) : HERMES_EINVAL;
 }
 
+int hermes_pin(struct hermes_engine *engine, const char *session, bool pinned)
+{
+    int status;
+
+    if (!session || !*session || strstr(session, "::"))
+        return HERMES_EINVAL;
+    hr_engine_lock(engine);
+    status = hr_registry_pin(engine, session, pinned);
+    hr_engine_unlock(engine);
+    return status;
+}
+
 struct hr_kernel *hr_engine_find_kernel(struct hermes_engine *engine, uint64_t id)
 {
     HR_LIST_EACH (link, &engine->kernels) {
@@ -215,13 +227,14 @@ static bool describe_kernel(cJSON *list, const struct hr_kernel *kernel)
            add_string(object, "mode", spec->mode == HERMES_MODE_STRICT ? "strict" : "project") &&
            add_string(object, "python", spec->python) && add_string(object, "cwd", spec->cwd) &&
            add_tools(object, spec->tools) &&
+           add_string(object, "io", hr_io_names[spec->io]) &&
            add_string(object, "state", hr_kernel_state_name(kernel->state)) &&
            cJSON_AddNumberToObject(object, "pid", kernel->process.python) &&
            cJSON_AddNumberToObject(object, "guard_pid", kernel->process.child) &&
            cJSON_AddNumberToObject(object, "execution_count", (double)kernel->execution_count) &&
            cJSON_AddNumberToObject(object, "generation", (double)kernel->generation) &&
            cJSON_AddNumberToObject(object, "attached", (double)HR_KERNEL_ATTACHED(kernel)) &&
-           cJSON_AddBoolToObject(object, "pinned", kernel->pinned) &&
+           cJSON_AddBoolToObject(object, "pinned", kernel->pinned || spec->owner->pinned) &&
            cJSON_AddNumberToObject(object, "age_seconds",
                                    (now - (double)kernel->started_ns) / 1e9) &&
            cJSON_AddNumberToObject(

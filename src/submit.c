@@ -71,6 +71,8 @@ static int place_cell(struct hermes_engine *engine, struct hr_cell *cell,
 
     if (status == HERMES_ENOMEM)
         return hr_error_set(error, HERMES_ENOMEM, 0, "out of memory");
+    if (status == HERMES_EAGAIN)
+        return hr_error_set(error, HERMES_EAGAIN, 0, "%s", why.text);
     if (status) {
         hr_cell_start_failed(cell, why.text);
         return 0;

@@ -43,6 +43,8 @@ static uint32_t body_limit(uint8_t type)
         return HR_FRAME_REPLY_MAX;
     case HR_FRAME_DISPLAY:
         return HR_FRAME_DISPLAY_MAX;
+    case HR_FRAME_ANSWER:
+        return HR_FRAME_ANSWER_MAX;
     default:
         return 0;
     }

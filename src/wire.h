@@ -16,15 +16,19 @@ enum {
     HR_FRAME_READY_MAX = 1 << 20,
     HR_FRAME_REPLY_MAX = 1 << 20,
     HR_FRAME_DISPLAY_MAX = 16 << 20,
+    HR_FRAME_ANSWER_MAX = 4 << 20,
 };
 
 enum hr_frame_type {
     HR_FRAME_INIT = 'I',    /* to the kernel */
     HR_FRAME_EXECUTE = 'X', /* to the kernel */
     HR_FRAME_QUIT = 'Q',    /* to the kernel */
+    HR_FRAME_ATTEND = 'A',  /* to the kernel: somebody asks on the other socket */
+    HR_FRAME_REQUEST = 'q', /* to the kernel, on the socket for requests */
     HR_FRAME_READY = 'R',
     HR_FRAME_DISPLAY = 'D',
     HR_FRAME_REPLY = 'E',
+    HR_FRAME_ANSWER = 'a', /* on the socket for requests */
 };
 
 enum hr_execute_flags {
