@@ -54,16 +54,16 @@ static uint16_t convert_attributes(const VTermScreenCellAttrs *attrs)
 static void convert(const VTermScreenCell *from, struct block_cell *to)
 {
     *to = (struct block_cell){.characters = {' '}, .width = 1};
-    to->style.foreground = convert_colour(&from->fg, VTERM_COLOR_IS_DEFAULT_FG(&from->fg));
     to->style.background = convert_colour(&from->bg, VTERM_COLOR_IS_DEFAULT_BG(&from->bg));
+    if (!from->chars[0])
+        return; /* erased: libvterm gives it all attributes, as no other terminal does */
+    to->style.foreground = convert_colour(&from->fg, VTERM_COLOR_IS_DEFAULT_FG(&from->fg));
     to->style.attributes = convert_attributes(&from->attrs);
     if (from->chars[0] == UINT32_MAX) {
         to->characters[0] = 0;
         to->width = 0;
         return;
     }
-    if (!from->chars[0])
-        return;
     uint32_t code = char_shown(from->chars[0]);
     int width = code ? char_width(code) : 0;
     if (width == 0 || width > from->width) {
@@ -178,13 +178,19 @@ static const VTermScreenCallbacks screen_callbacks = {.settermprop = on_property
                                                       .sb_pushline = on_scrolled_off};
 static const VTermParserCallbacks unknown_callbacks = {.csi = on_unknown_csi};
 
+/* A wide character in a single column makes libvterm write where there is no cell. */
+static int at_least_2(int value)
+{
+    return value < 2 ? 2 : value;
+}
+
 struct grid *grid_new(int columns, int rows, bool alternate)
 {
     struct grid *grid = xcalloc(1, sizeof(*grid));
-    grid->columns = columns;
-    grid->rows = rows;
+    grid->columns = at_least_2(columns);
+    grid->rows = at_least_2(rows);
     grid->alternate = alternate;
-    grid->vterm = vterm_new(rows, columns);
+    grid->vterm = vterm_new(grid->rows, grid->columns);
     if (!grid->vterm)
         xout_of_memory();
     vterm_set_utf8(grid->vterm, 1);
@@ -210,6 +216,8 @@ void grid_free(struct grid *grid)
 
 void grid_resize(struct grid *grid, int columns, int rows)
 {
+    columns = at_least_2(columns);
+    rows = at_least_2(rows);
     if (columns == grid->columns && rows == grid->rows)
         return;
     vterm_set_size(grid->vterm, rows, columns);
@@ -238,14 +246,35 @@ static void feed(struct grid *grid, const char *data, size_t size)
     remember_tail(grid, data, size);
 }
 
-/* Whether the bytes so far are ESC [ ? and modes, so that an `l` would switch them off. */
-static bool may_leave(const struct grid *grid)
+/*
+ * When the bytes so far are ESC [ ? and modes, so that `h` or `l` would switch them: the modes and
+ * their size, else 0.
+ */
+static size_t pending_modes(const struct grid *grid, const char **ret_modes)
 {
     size_t at = grid->tail_size;
     while (at &&
            ((grid->tail[at - 1] >= '0' && grid->tail[at - 1] <= '9') || grid->tail[at - 1] == ';'))
         at--;
-    return at >= 3 && memcmp(grid->tail + at - 3, "\x1b[?", 3) == 0;
+    *ret_modes = grid->tail + at;
+    bool pending = at >= 3 && memcmp(grid->tail + at - 3, "\x1b[?", 3) == 0;
+    return pending ? grid->tail_size - at : 0;
+}
+
+/* libvterm looks at the first mode of a sequence only: one sequence for each of the others. */
+static void feed_modes(struct grid *grid, const char *modes, size_t size, char final)
+{
+    for (size_t at = 0; at < size; at++) {
+        struct strbuf sequence = STRBUF_INIT;
+        if (modes[at] != ';')
+            continue;
+        strbuf_adds(&sequence, "\x1b[?");
+        while (at + 1 < size && modes[at + 1] != ';')
+            strbuf_addc(&sequence, modes[++at]);
+        strbuf_addc(&sequence, final);
+        vterm_input_write(grid->vterm, sequence.data, sequence.size);
+        strbuf_free(&sequence);
+    }
 }
 
 static void repeat_last(struct grid *grid)
@@ -269,11 +298,28 @@ static void repeat_last(struct grid *grid)
         vterm_input_write(grid->vterm, bytes, size);
 }
 
+/* One byte that may end a sequence. */
+static void feed_final(struct grid *grid, char final, struct strbuf *last)
+{
+    const char *modes = NULL;
+    size_t size = final == 'b' ? 0 : pending_modes(grid, &modes);
+    if (size && final == 'l' && grid->alternate) {
+        strbuf_clear(last);
+        grid_text(grid, true, last);
+    }
+    vterm_input_write(grid->vterm, &final, 1);
+    if (size)
+        feed_modes(grid, modes, size, final);
+    remember_tail(grid, &final, 1);
+    if (grid->repeat)
+        repeat_last(grid);
+}
+
 /* Up to a byte that may end a sequence after which something is to be done. */
 static size_t piece_size(const char *data, size_t size)
 {
     size_t count = 0;
-    while (count < size && data[count] != 'l' && data[count] != 'b')
+    while (count < size && data[count] != 'l' && data[count] != 'h' && data[count] != 'b')
         count++;
     return count;
 }
@@ -287,14 +333,7 @@ size_t grid_write(struct grid *grid, const char *data, size_t size, struct strbu
         at += count;
         if (at == size)
             break;
-        bool keep = grid->alternate && data[at] == 'l' && may_leave(grid);
-        if (keep) {
-            strbuf_clear(last);
-            grid_text(grid, true, last);
-        }
-        feed(grid, data + at++, 1);
-        if (grid->repeat)
-            repeat_last(grid);
+        feed_final(grid, data[at++], last);
     }
     return at;
 }
