@@ -16,6 +16,7 @@
 #define INDEXED_TAIL_BYTES (8u * 1024)
 
 static const char create[] =
+    "DROP TABLE IF EXISTS source_index; DROP TABLE IF EXISTS output_index;"
     "CREATE VIRTUAL TABLE source_index USING fts5(text, content = '', tokenize = 'trigram');"
     "CREATE VIRTUAL TABLE output_index USING fts5(text, content = '', tokenize = 'trigram')";
 
@@ -80,6 +81,16 @@ static bool index_all(struct database *database)
     return rows && database->state == DATABASE_OK;
 }
 
+/*
+ * The tables in which an index is kept, as they are in an empty one: a SQLite that does not know
+ * the index can write them.
+ */
+#define EMPTY(index)                                                                               \
+    "DELETE FROM " index "_data WHERE id NOT IN (1, 10);"                                          \
+    "UPDATE " index "_data SET block = X'' WHERE id = 1;"                                          \
+    "UPDATE " index "_data SET block = X'00000000000000' WHERE id = 10;"                           \
+    "DELETE FROM " index "_idx; DELETE FROM " index "_docsize;"
+
 bool database_clear_index(struct database *database)
 {
     if (database->index == INDEX_TRIGRAM)
@@ -88,11 +99,7 @@ bool database_clear_index(struct database *database)
                              "INSERT INTO output_index(output_index) VALUES('delete-all');");
     if (database_meta(database, "index", 0) == 0)
         return database->state == DATABASE_OK;
-    /* The tables in which the index is kept can be emptied by a SQLite that does not know it. */
-    return database_exec(database,
-                         "DELETE FROM source_index_data; DELETE FROM source_index_idx;"
-                         "DELETE FROM source_index_docsize; DELETE FROM output_index_data;"
-                         "DELETE FROM output_index_idx; DELETE FROM output_index_docsize;") &&
+    return database_exec(database, EMPTY("source_index") EMPTY("output_index")) &&
            database_set_meta(database, "holes", 1);
 }
 
@@ -101,17 +108,15 @@ static bool make_index(struct database *database)
 {
     if (!database_exec(database, "BEGIN IMMEDIATE"))
         return false;
-    bool there = database_meta(database, "index", 0) != 0;
-    bool good = there || database_exec(database, create);
+    bool good = database_exec(database, create);
     if (!good && database->state == DATABASE_REFUSED) { /* no FTS5, or no trigrams */
         database_exec(database, "ROLLBACK");
         database->state = DATABASE_OK;
         return true;
     }
     database->index = INDEX_TRIGRAM;
-    good = good && database_clear_index(database) && index_all(database) &&
-           database_set_meta(database, "index", 1) && database_set_meta(database, "holes", 0) &&
-           database_exec(database, "COMMIT");
+    good = good && index_all(database) && database_set_meta(database, "index", 1) &&
+           database_set_meta(database, "holes", 0) && database_exec(database, "COMMIT");
     if (!good) {
         enum database_state state = database->state;
         database_exec(database, "ROLLBACK");

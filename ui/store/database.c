@@ -245,15 +245,19 @@ static bool set_up(struct database *database, enum database_index wanted)
            database_find_index(database, wanted);
 }
 
-/* A file that lost all its pages but not its journal: SQLite would throw the journal away. */
-static bool is_cut_to_nothing(const char *path)
+/*
+ * What SQLite would take for a new file: one that lost all its pages but not its journal, which it
+ * would throw away; and a single byte, which it would overwrite.
+ */
+static bool is_no_new_file(const char *path)
 {
     struct stat status, journal;
+    if (stat(path, &status) < 0 || status.st_size > 1)
+        return false;
     char *name = xasprintf("%s-wal", path);
-    bool cut = stat(path, &status) == 0 && status.st_size == 0 && stat(name, &journal) == 0 &&
-               journal.st_size > 0;
+    bool pages = stat(name, &journal) == 0 && journal.st_size > 0;
     free(name);
-    return cut;
+    return status.st_size == 1 || pages;
 }
 
 enum database_state database_open(const char *path, int64_t busy_ms, enum database_index wanted,
@@ -268,7 +272,7 @@ enum database_state database_open(const char *path, int64_t busy_ms, enum databa
     }
     if (path && !make_file(path, error))
         return errno == ENOSPC || errno == EDQUOT ? DATABASE_FULL : DATABASE_FAILED;
-    if (path && is_cut_to_nothing(path)) {
+    if (path && is_no_new_file(path)) {
         strbuf_setf(error, "its pages are gone");
         return DATABASE_DAMAGED;
     }

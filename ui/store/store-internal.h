@@ -141,6 +141,8 @@ struct store *store_open_indexed(const char *path, enum store_mode mode,
 /* False: not now; store->retry_ms says when again. */
 bool store_connect(struct store *store);
 void store_disconnect(struct store *store);
+/* It turned out that the file is not to be written: into memory. */
+void store_leave_file(struct store *store);
 /* What could not be written is tried again at store->retry_ms. */
 void store_note_failure(struct store *store, enum database_state state, const char *why);
 /*

@@ -152,6 +152,13 @@ static void stay_in_memory(struct store *store, const char *why)
     strbuf_free(&error);
 }
 
+void store_leave_file(struct store *store)
+{
+    store_disconnect(store);
+    stay_in_memory(store, "it cannot be written");
+    store->marks_due = store->entered_count > 0;
+}
+
 static void use_file_beside(struct store *store)
 {
     size_t size = strlen(store->path);
@@ -210,6 +217,8 @@ bool store_connect(struct store *store)
             again = true;
         } else if (state == DATABASE_DAMAGED) {
             again = set_aside(store, NULL, &error);
+        } else if (state == DATABASE_READ_ONLY) {
+            strbuf_setf(&error, "it cannot be written");
         }
     }
     if (store->place == PLACE_UNKNOWN)

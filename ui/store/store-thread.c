@@ -183,6 +183,10 @@ static bool write_or_recover(struct store *store, bool *replaced)
         tell_failed(store);
         return false;
     }
+    if (state == DATABASE_READ_ONLY && store->place == PLACE_FILE) {
+        store_leave_file(store);
+        return true;
+    }
     if (state == DATABASE_REFUSED && bad) {
         remove_job(store, bad);
         return true;
