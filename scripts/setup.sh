@@ -22,6 +22,7 @@ want_for_build() {
     want automake command -v automake
     want libtool command -v libtoolize
     want pkg-config command -v pkg-config
+    want libncurses-dev pkg-config --exists ncursesw
     want libcjson-dev pkg-config --exists libcjson
     want libreadline-dev pkg-config --exists readline
     want libpcre2-dev pkg-config --exists libpcre2-8

@@ -23,6 +23,8 @@
 
 /* clang-format off */
 const struct cli_entry cli_table[] = {
+    WORD(CLI_SESSION, "session", 0, CLI_TYPE_LIST, "NAME", CLI_GROUP_RUN,
+         "open the session of this name (several give several tabs); with --history, search in it only"),
     WORD(CLI_BATCH, "batch", 0, CLI_TYPE_FLAG, NULL, CLI_GROUP_RUN,
          "run all cells of FILE (.py with # %% markers, .ipynb; - is standard input) and exit"),
     WORD(CLI_CODE, NULL, 'c', CLI_TYPE_TEXT, "CODE", CLI_GROUP_RUN,
@@ -91,8 +93,6 @@ const struct cli_entry cli_table[] = {
          "the sessions of the history: name, last use, number of cells, whether a program has it open"),
     WORD(CLI_HISTORY, "history", 0, CLI_TYPE_TEXT, "TEXT", CLI_GROUP_HISTORY,
          "the cells whose source or output holds this text, newest first"),
-    WORD(CLI_SESSION, "session", 0, CLI_TYPE_TEXT, "NAME", CLI_GROUP_HISTORY,
-         "search in this session only"),
     WORD(CLI_EXPORT, "export", 0, CLI_TYPE_TEXT, "NAME FILE", CLI_GROUP_HISTORY,
          "write a session's cells with their outputs: .ipynb, .py or .md"),
     WORD(CLI_RENAME, "rename", 0, CLI_TYPE_TEXT, "OLD NEW", CLI_GROUP_HISTORY,

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+int main(void) { return 0; }

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "config.h"
+
+#include <curses.h>
+#include <errno.h>
+#include <langinfo.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "colour.h"
+#include "glyph.h"
+#include "screen.h"
+#include "xalloc.h"
+
+/* Beyond this a terminal is no terminal: sizes come from outside. */
+#define SIZE_MAX_CELLS 1000
+
+struct screen {
+    SCREEN *curses;
+    struct colours *colours;
+    bool utf8, mouse, away;
+    int rows, columns;
+    struct block_cell *cells; /* what is to be seen */
+    bool *dirty;              /* rows that ncurses has not been told of */
+    cchar_t *line;            /* one row for ncurses */
+    int cursor_row, cursor_column;
+    bool cursor_shown;
+};
+
+/* What a handler needs to give the terminal back; valid while `taken`. */
+static struct termios saved_terminal;
+static volatile bool taken;
+static bool exit_hook_set;
+
+static const char modes_on[] = "\033[?2004h";
+static const char mouse_on[] = "\033[?1000h\033[?1006h";
+static const char mouse_off[] = "\033[?1006l\033[?1000l";
+static const char modes_off[] = "\033[?1006l\033[?1000l\033[?2004l";
+/* Also what ncurses would write: attributes, cursor, the other screen. */
+static const char rescue[] = "\033[?1006l\033[?1000l\033[?2004l\033[0m\033[?25h\033[?1049l\r\n";
+
+static void send_all(const char *data, size_t size)
+{
+    while (size) {
+        ssize_t n = write(STDOUT_FILENO, data, size);
+        if (n < 0 && errno == EAGAIN) {
+            struct pollfd ready = {STDOUT_FILENO, POLLOUT, 0};
+            if (poll(&ready, 1, 1000) <= 0)
+                return;
+        } else if (n < 0 && errno != EINTR) {
+            return;
+        }
+        data += n > 0 ? n : 0;
+        size -= n > 0 ? (size_t)n : 0;
+    }
+}
+
+void screen_rescue(void)
+{
+    if (!taken)
+        return;
+    taken = false;
+    ssize_t ignored = write(STDOUT_FILENO, rescue, sizeof(rescue) - 1);
+    (void)ignored;
+    tcsetattr(STDIN_FILENO, TCSANOW, &saved_terminal);
+}
+
+/* ---- the grid ---------------------------------------------------------------------------------- */
+
+static void allocate(struct screen *screen, int rows, int columns)
+{
+    screen->rows = rows;
+    screen->columns = columns;
+    free(screen->cells);
+    free(screen->dirty);
+    free(screen->line);
+    size_t count = (size_t)rows * (size_t)columns;
+    screen->cells = xcalloc(count, sizeof(*screen->cells));
+    screen->dirty = xcalloc((size_t)rows, sizeof(*screen->dirty));
+    screen->line = xcalloc((size_t)columns + 1, sizeof(*screen->line));
+    for (size_t i = 0; i < count; i++)
+        screen->cells[i] = (struct block_cell){.characters = {' '}, .width = 1};
+    for (int row = 0; row < rows; row++)
+        screen->dirty[row] = true;
+}
+
+static int clamp(int value, int low, int high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+static bool same_cell(const struct block_cell *a, const struct block_cell *b)
+{
+    return a->characters[0] == b->characters[0] && a->width == b->width &&
+           a->style.foreground == b->style.foreground && a->style.background == b->style.background &&
+           a->style.attributes == b->style.attributes &&
+           memcmp(a->characters, b->characters, sizeof(a->characters)) == 0;
+}
+
+static void put(struct screen *screen, int row, int column, const struct block_cell *cell)
+{
+    struct block_cell *there = &screen->cells[(size_t)row * (size_t)screen->columns + (size_t)column];
+    if (same_cell(there, cell))
+        return;
+    *there = *cell;
+    screen->dirty[row] = true;
+}
+
+static bool is_row(const struct screen *screen, int row)
+{
+    return row >= 0 && row < screen->rows;
+}
+
+void screen_cells(struct screen *screen, int row, int column, const struct block_cell *cells, int count)
+{
+    for (int i = 0; is_row(screen, row) && i < count && column + i < screen->columns; i++) {
+        if (column + i >= 0)
+            put(screen, row, column + i, &cells[i]);
+    }
+}
+
+void screen_fill(struct screen *screen, int row, int column, int count, struct block_style style)
+{
+    const struct block_cell blank = {.characters = {' '}, .width = 1, .style = style};
+    int end = clamp(column + count, 0, screen->columns);
+    for (int i = clamp(column, 0, end); is_row(screen, row) && i < end; i++)
+        put(screen, row, i, &blank);
+}
+
+static void put_glyph(struct screen *screen, int row, int column, const struct glyph *glyph,
+                      struct block_style style)
+{
+    struct block_cell cell = {.width = 1, .style = style};
+    bool blanks = glyph->characters[0] == ' ' && !glyph->characters[1];
+    memcpy(cell.characters, glyph->characters, sizeof(cell.characters));
+    cell.width = blanks ? 1 : (uint8_t)glyph->width;
+    for (int i = 0; i < glyph->width && column + i < screen->columns; i++) {
+        if (i > 0 && !blanks) {
+            memset(cell.characters, 0, sizeof(cell.characters));
+            cell.width = 0;
+        }
+        if (column + i >= 0)
+            put(screen, row, column + i, &cell);
+    }
+}
+
+int screen_text(struct screen *screen, int row, int column, int limit, const char *text, size_t size,
+                struct block_style style)
+{
+    int used = 0;
+    limit = clamp(limit, 0, screen->columns - column);
+    for (size_t i = 0; is_row(screen, row) && i < size && text[i] != '\n';) {
+        struct glyph glyph;
+        glyph_at(text + i, size - i, used, &glyph);
+        if (used + glyph.width > limit)
+            break;
+        put_glyph(screen, row, column + used, &glyph, style);
+        used += glyph.width;
+        i += glyph.size;
+    }
+    return used;
+}
+
+int screen_puts(struct screen *screen, int row, int column, int limit, const char *text, struct block_style style)
+{
+    return screen_text(screen, row, column, limit, text, strlen(text), style);
+}
+
+void screen_tint(struct screen *screen, int row, int column, int count, struct block_style style)
+{
+    int end = clamp(column + count, 0, screen->columns);
+    for (int i = clamp(column, 0, end); is_row(screen, row) && i < end; i++) {
+        struct block_cell cell = screen->cells[(size_t)row * (size_t)screen->columns + (size_t)i];
+        if (style.foreground)
+            cell.style.foreground = style.foreground;
+        if (style.background)
+            cell.style.background = style.background;
+        cell.style.attributes |= style.attributes;
+        put(screen, row, i, &cell);
+    }
+}
+
+void screen_cursor(struct screen *screen, int row, int column)
+{
+    screen->cursor_row = row;
+    screen->cursor_column = column;
+}
+
+/* ---- to the glass -------------------------------------------------------------------------------- */
+
+/* What the terminal's character set has not is replaced. */
+static wchar_t shown_character(const struct screen *screen, uint32_t code)
+{
+    if (screen->utf8 || code < 0x7f)
+        return (wchar_t)code;
+    char ascii = glyph_ascii(code), bytes[MB_LEN_MAX];
+    mbstate_t state = {0};
+    if (!ascii && wcrtomb(bytes, (wchar_t)code, &state) != (size_t)-1 && wcwidth((wchar_t)code) == 1)
+        return (wchar_t)code;
+    return ascii ? ascii : '?';
+}
+
+static void set_cell(struct screen *screen, const struct block_cell *cell, int width, cchar_t *out, bool *again)
+{
+    wchar_t text[BLOCK_CELL_CHARACTERS + 1] = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < BLOCK_CELL_CHARACTERS && cell->characters[i]; i++) {
+        int columns = glyph_width(cell->characters[i]);
+        if (i == 0)
+            text[n++] = columns == width ? shown_character(screen, cell->characters[0]) : ' ';
+        else if (columns == 0 && screen->utf8)
+            text[n++] = (wchar_t)cell->characters[i];
+    }
+    if (n == 0)
+        text[0] = ' ';
+    attr_t attributes = (attr_t)colours_attributes(&cell->style);
+    setcchar(out, text, attributes, colours_pair(screen->colours, &cell->style, again), NULL);
+}
+
+/* Hand one row to ncurses. Halves of wide characters become blanks. */
+static void convert_row(struct screen *screen, int row, bool *again)
+{
+    const struct block_cell *cells = screen->cells + (size_t)row * (size_t)screen->columns;
+    int count = 0;
+    for (int i = 0; i < screen->columns;) {
+        bool wide = cells[i].width == 2 && i + 1 < screen->columns && cells[i + 1].width == 0;
+        struct block_cell blank = {.characters = {' '}, .width = 1, .style = cells[i].style};
+        bool whole = wide || cells[i].width == 1;
+        if (wide && !screen->utf8)
+            whole = wide = false;
+        set_cell(screen, whole ? &cells[i] : &blank, wide ? 2 : 1, &screen->line[count++], again);
+        i += wide ? 2 : 1;
+    }
+    mvadd_wchnstr(row, 0, screen->line, count);
+    screen->dirty[row] = false;
+}
+
+void screen_flush(struct screen *screen)
+{
+    if (screen->away)
+        return;
+    bool again = false;
+    for (int round = 0; round < 2; round++) {
+        for (int row = 0; row < screen->rows; row++) {
+            if (screen->dirty[row] || again)
+                convert_row(screen, row, &again);
+        }
+        if (!again)
+            break;
+    }
+    bool show = is_row(screen, screen->cursor_row);
+    if (show)
+        move(screen->cursor_row, clamp(screen->cursor_column, 0, screen->columns - 1));
+    if (show != screen->cursor_shown)
+        curs_set(show ? 1 : 0);
+    screen->cursor_shown = show;
+    refresh();
+}
+
+void screen_send(struct screen *screen, const char *data, size_t size)
+{
+    if (!screen->away)
+        send_all(data, size);
+}
+
+void screen_repaint(struct screen *screen)
+{
+    clearok(curscr, TRUE);
+    for (int row = 0; row < screen->rows; row++)
+        screen->dirty[row] = true;
+}
+
+void screen_repaint_row(struct screen *screen, int row)
+{
+    if (is_row(screen, row))
+        wredrawln(stdscr, row, 1);
+}
+
+/* ---- life ------------------------------------------------------------------------------------------ */
+
+static void ask_size(int *ret_rows, int *ret_columns)
+{
+    struct winsize size = {0};
+    *ret_rows = 24;
+    *ret_columns = 80;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0)
+        return;
+    *ret_rows = clamp(size.ws_row, 1, SIZE_MAX_CELLS);
+    *ret_columns = clamp(size.ws_col, 1, SIZE_MAX_CELLS);
+}
+
+bool screen_resize(struct screen *screen)
+{
+    int rows, columns;
+    ask_size(&rows, &columns);
+    if (rows == screen->rows && columns == screen->columns)
+        return false;
+    resize_term(rows, columns);
+    allocate(screen, rows, columns);
+    erase();
+    screen_repaint(screen);
+    return true;
+}
+
+/* Raw: C-c, C-z, C-s and the like arrive as bytes. */
+static void set_modes(struct screen *screen)
+{
+    raw();
+    noecho();
+    nonl();
+    send_all(modes_on, sizeof(modes_on) - 1);
+    if (screen->mouse)
+        send_all(mouse_on, sizeof(mouse_on) - 1);
+    taken = true;
+}
+
+struct screen *screen_open(struct strbuf *error)
+{
+    if (tcgetattr(STDIN_FILENO, &saved_terminal) != 0) {
+        strbuf_setf(error, "standard input is no terminal");
+        return NULL;
+    }
+    use_env(FALSE);
+    use_tioctl(TRUE);
+    SCREEN *curses = newterm(NULL, stdout, stdin);
+    if (!curses) {
+        const char *name = getenv("TERM");
+        strbuf_setf(error, "the terminal \"%s\" is not known here (try --plain)", name ? name : "");
+        return NULL;
+    }
+    struct screen *screen = xcalloc(1, sizeof(*screen));
+    const char *no_colour = getenv("NO_COLOR");
+    screen->curses = curses;
+    screen->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    screen->colours = colours_new(!(no_colour && no_colour[0]));
+    screen->mouse = true;
+    screen->cursor_shown = true;
+    leaveok(stdscr, FALSE);
+    scrollok(stdscr, FALSE);
+    int rows, columns;
+    ask_size(&rows, &columns);
+    resize_term(rows, columns);
+    allocate(screen, rows, columns);
+    set_modes(screen);
+    if (!exit_hook_set)
+        atexit(screen_rescue);
+    exit_hook_set = true;
+    return screen;
+}
+
+void screen_leave(struct screen *screen)
+{
+    if (screen->away)
+        return;
+    send_all(modes_off, sizeof(modes_off) - 1);
+    if (!screen->cursor_shown)
+        curs_set(1);
+    screen->cursor_shown = true;
+    endwin();
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &saved_terminal);
+    screen->away = true;
+    taken = false;
+}
+
+void screen_return(struct screen *screen)
+{
+    if (!screen->away)
+        return;
+    screen->away = false;
+    tcgetattr(STDIN_FILENO, &saved_terminal);
+    refresh();
+    set_modes(screen);
+    screen_resize(screen);
+    screen_repaint(screen);
+}
+
+void screen_close(struct screen *screen)
+{
+    if (!screen)
+        return;
+    screen_leave(screen);
+    colours_free(screen->colours);
+    delscreen(screen->curses);
+    free(screen->cells);
+    free(screen->dirty);
+    free(screen->line);
+    free(screen);
+}
+
+void screen_set_mouse(struct screen *screen, bool on)
+{
+    if (screen->mouse != on && !screen->away)
+        send_all(on ? mouse_on : mouse_off, on ? sizeof(mouse_on) - 1 : sizeof(mouse_off) - 1);
+    screen->mouse = on;
+}
+
+int screen_rows(const struct screen *screen)
+{
+    return screen->rows;
+}
+
+int screen_columns(const struct screen *screen)
+{
+    return screen->columns;
+}
+
+bool screen_has_colour(const struct screen *screen)
+{
+    return colours_any(screen->colours);
+}
+
+bool screen_is_utf8(const struct screen *screen)
+{
+    return screen->utf8;
+}

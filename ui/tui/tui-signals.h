@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The signals of the full-screen front end: counted in a handler and made readable; judged in the
+ * loop. What kills the program by a fault of it gives the terminal back first.
+ */
+#ifndef UI_TUI_SIGNALS_H
+#define UI_TUI_SIGNALS_H
+
+#include <signal.h>
+
+enum tui_signal {
+    TUI_SIGNAL_SIZE = 1 << 0,
+    TUI_SIGNAL_STOP = 1 << 1,
+    TUI_SIGNAL_CHILD = 1 << 2,
+    TUI_SIGNAL_INTERRUPT = 1 << 3,
+};
+
+void tui_signals_install(void);
+void tui_signals_done(void); /* as they were */
+int tui_signals_fd(void);    /* readable while there is something to take */
+unsigned tui_signals_take(void);
+int tui_signals_deadly(void); /* SIGTERM, SIGHUP or SIGQUIT, if one came; else 0. Stays. */
+/* Stop the process group as C-z does; returns when it goes on. */
+void tui_signals_stop(void);
+
+#endif
