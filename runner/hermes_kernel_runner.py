@@ -429,8 +429,8 @@ def post(kind, flags, ident, body):
 
 
 def write_mark(number, sent):
-    """Tell by a mark in the terminal's output where a frame belongs in it: the engine takes it out. What can't be written
-    is not waited for, there."""
+    """Tell by a mark in the terminal's output where a frame belongs in it; the engine takes it out. Where it can't be
+    written, the engine does not wait for long."""
     if terminal < 0:
         return
     data = mark_start + b'%016X' % number

@@ -131,7 +131,9 @@ static size_t stream_read_some(struct hr_stream *stream)
             break;
         got = (size_t)(stream->bytes - before);
         all += got;
-    } while (got == READ_CHUNK && all < READ_AT_ONCE && stream->watch.events);
+        /* a terminal gives some kilobytes at a time, however much there is */
+    } while ((got == READ_CHUNK || stream->kernel->tty) && all < READ_AT_ONCE &&
+             stream->watch.events);
     return all;
 }
 

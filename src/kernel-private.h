@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the three files of a kernel share. */
+/* What the files of a kernel share. */
 #ifndef HR_KERNEL_PRIVATE_H
 #define HR_KERNEL_PRIVATE_H
 

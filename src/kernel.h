@@ -161,9 +161,9 @@ struct hr_kernel {
     size_t out_offset;
     struct hr_stream streams[2];
     struct hr_requests *requests; /* NULL: it is asked nothing */
-    struct hr_tty *tty;       /* NULL: pipes */
-    struct hr_buf crash;      /* crash text, or the fault of a bad frame */
-    struct hr_buf start_text; /* stderr before READY */
+    struct hr_tty *tty;           /* NULL: pipes */
+    struct hr_buf crash;          /* crash text, or the fault of a bad frame */
+    struct hr_buf start_text;     /* stderr before READY */
     struct hr_collector *background;
     struct hr_link queue;
     size_t queued;

@@ -18,7 +18,8 @@
 
 enum { WAITING_MAX = 64, TEXT_MAX = 1 << 20, TIMEOUT_MS = 1000 };
 
-static const char HAS_GONE[] = "{\"error\":\"the kernel has gone, or answers no requests any more\"}";
+static const char HAS_GONE[] =
+    "{\"error\":\"the kernel has gone, or answers no requests any more\"}";
 static const char NO_MEMORY[] = "{\"error\":\"out of memory\"}";
 static const char NO_JSON[] = "{\"error\":\"the kernel gave no JSON object\"}";
 
@@ -272,9 +273,8 @@ static int ask(struct hr_requests *requests, const char *text, size_t size, int6
     requests->announced = true;
     hr_buf_add(out, header, sizeof header);
     hr_buf_add(out, text, size);
-    request->due_ns = timeout_ms < 0
-                          ? HR_NEVER
-                          : hr_later_ns(hr_now_ns(), timeout_ms ? timeout_ms : TIMEOUT_MS);
+    request->due_ns =
+        timeout_ms < 0 ? HR_NEVER : hr_later_ns(hr_now_ns(), timeout_ms ? timeout_ms : TIMEOUT_MS);
     hr_list_append(&requests->waiting, &request->link);
     requests->count++;
     *ret_id = request->id;
@@ -301,8 +301,8 @@ int hermes_request(struct hermes_engine *engine, uint64_t id, const char *json, 
     if (!requests || requests->watch.fd < 0)
         status = hr_error_set(error, HERMES_ENOENT, 0, "no such kernel, or it answers no requests");
     else if (requests->count >= WAITING_MAX)
-        status = hr_error_set(error, HERMES_EAGAIN, 0, "%zu requests wait already",
-                              requests->count);
+        status =
+            hr_error_set(error, HERMES_EAGAIN, 0, "%zu requests wait already", requests->count);
     else if (ask(requests, text, size, timeout_ms, ret_request))
         status = hr_error_set(error, HERMES_ENOMEM, 0, "out of memory");
     hr_engine_unlock(engine);

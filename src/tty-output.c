@@ -109,10 +109,14 @@ void hr_tty_pump(struct hr_kernel *kernel)
         return;
     tty->pumping = true;
     while ((found = hr_marker_take(&tty->marker, &data, &size, &text, &text_size, &number))) {
-        if (found == HR_MARKER_TEXT)
-            hr_kernel_route_output(&kernel->streams[0], text, text_size);
-        else if (!take_mark(kernel, number))
-            break;
+        if (found == HR_MARKER_NUMBER) {
+            if (!take_mark(kernel, number))
+                break;
+            continue;
+        }
+        if (tty->marks > tty->frames) /* the frame went before this text, and counts first */
+            hr_kernel_take_waiting(kernel);
+        hr_kernel_route_output(&kernel->streams[0], text, text_size);
     }
     hr_buf_consume(&tty->pending, tty->pending.size - size);
     tty->pumping = false;

@@ -155,10 +155,9 @@ START_TEST(what_cannot_be_asked_is_refused)
     ck_assert_int_eq(hermes_request(engine, the_kernel + 999, PING, 0, &request, &error),
                      HERMES_ENOENT);
     te_succeeds("plain", "1"); /* set up without */
-    ck_assert_int_eq(
-        hermes_request(engine, (uint64_t)te_kernel_number(engine, "plain", "id"), PING, 0, &request,
-                       &error),
-        HERMES_ENOENT);
+    ck_assert_int_eq(hermes_request(engine, (uint64_t)te_kernel_number(engine, "plain", "id"), PING,
+                                    0, &request, &error),
+                     HERMES_ENOENT);
 }
 END_TEST
 
@@ -178,7 +177,8 @@ END_TEST
 /* The interpreter's lock is held by code that is not Python's. */
 START_TEST(a_held_lock_means_no_answer_in_time)
 {
-    uint64_t cell = submit("import re\nprint('on')\nre.match('(a+)+$', 'a' * 25 + 'b')"), request[2];
+    uint64_t cell = submit("import re\nprint('on')\nre.match('(a+)+$', 'a' * 25 + 'b')"),
+             request[2];
 
     te_output(cell, "on");
     request[0] = ask(PING, 50);
@@ -249,7 +249,8 @@ START_TEST(a_fork_does_not_answer)
     for (int i = 0; i < 50; i++)
         ping_says("false");
     run_well("import multiprocessing\n"
-             "with multiprocessing.get_context('fork').Pool(2) as p: assert p.map(abs, [-1, -2]) == [1, 2]");
+             "with multiprocessing.get_context('fork').Pool(2) as p: assert p.map(abs, [-1, -2]) "
+             "== [1, 2]");
     ping_says("false");
     run_well("os.kill(pid, 9); os.waitpid(pid, 0)");
 }
@@ -300,7 +301,8 @@ START_TEST(cells_cannot_stop_the_answers)
         "for ident in sys._current_frames():\n"
         "    if ident != threading.get_ident():\n"
         "        for kind in SystemExit, KeyboardInterrupt, OSError:\n"
-        "            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(kind))\n",
+        "            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), "
+        "ctypes.py_object(kind))\n",
         "import builtins, json, os\n"
         "json.loads = os.read = os.write = None\n"
         "for name in 'len', 'sum', 'map': delattr(builtins, name)",

@@ -35,8 +35,10 @@ static struct hermes_cell tty_cell(const char *code)
 static struct hermes_result *run(const char *code)
 {
     struct hermes_cell cell = tty_cell(code);
+    struct hermes_result *result = te_run_cell(engine, &cell);
 
-    return te_run_cell(engine, &cell);
+    the_kernel = result->kernel;
+    return result;
 }
 
 static void says(const char *code, const char *output)
@@ -353,11 +355,386 @@ START_TEST(interrupt_goes_to_the_foreground)
 }
 END_TEST
 
+/* ---- where cells end -------------------------------------------------------------------- */
+
+START_TEST(much_output_ends_with_its_cell)
+{
+    enum { MEGABYTES = 20 };
+    struct hermes_cell cell = tty_cell("import sys\n"
+                                       "line = 'x' * 99 + '\\n'\n"
+                                       "for n in range(200000): sys.stdout.write(line)\n"
+                                       "print('the end')");
+    long before = te_memory_kb(getpid(), "VmRSS");
+
+    setup.columns = 120;
+    for (int i = 0; i < 2; i++) {
+        uint64_t id = te_submit_cell(&cell);
+        size_t size = 0;
+        char tail[16] = "";
+
+        for (;;) {
+            struct hermes_event *event;
+
+            ck_assert_int_eq(hermes_next_event(engine, TE_DEADLINE_MS, &event), 0);
+            ck_assert_ptr_nonnull(event);
+            ck_assert_int_ne(event->type, HERMES_EVENT_BACKGROUND);
+            if (event->type == HERMES_EVENT_OUTPUT) {
+                size += event->size;
+                ck_assert(memchr(event->data, 0x1f, event->size) == NULL);
+                for (size_t at = event->size > 9 ? event->size - 9 : 0; at < event->size; at++) {
+                    memmove(tail, tail + 1, 8);
+                    tail[8] = event->data[at];
+                }
+            }
+            if (event->type == HERMES_EVENT_DONE) {
+                EXPECT(event->result, event->result->cell == id);
+                EXPECT(event->result, event->result->bytes_total == 200000 * 100 + 8);
+                hermes_event_free(event);
+                break;
+            }
+            hermes_event_free(event);
+        }
+        ck_assert_uint_eq(size, 200000 * 101 + 9);
+        ck_assert_str_eq(tail, "the end\r\n");
+    }
+    says("print('next')", "next\n");
+    if (!TE_SANITIZED)
+        ck_assert_int_lt(te_memory_kb(getpid(), "VmRSS") - before, 16000);
+}
+END_TEST
+
+/* A reader that does not read slows the cell down; the end is found all the same. */
+START_TEST(a_slow_reader_gets_everything)
+{
+    uint64_t cell = submit("import os\nfor n in range(600): os.write(1, b'y' * 9999 + b'\\n')");
+    struct hermes_event *event = NULL;
+    size_t size = 0;
+
+    test_pause_ms(300);
+    do {
+        if (event && event->type == HERMES_EVENT_OUTPUT)
+            size += event->size;
+        hermes_event_free(event);
+        event = NULL;
+        ck_assert_int_eq(hermes_next_event(engine, TE_DEADLINE_MS, &event), 0);
+    } while (event && event->type != HERMES_EVENT_DONE);
+    ck_assert_ptr_nonnull(event);
+    ck_assert_uint_eq(event->result->cell, cell);
+    ck_assert_uint_eq(size, 600 * 10001);
+    hermes_event_free(event);
+}
+END_TEST
+
+START_TEST(displays_keep_their_place)
+{
+    struct hermes_cell cell = tty_cell("for n in range(100):\n"
+                                       "    print('before', n)\n"
+                                       "    display(n)\n"
+                                       "    print('after', n)\n");
+    char text[64], expected[64] = "before 0\r\n";
+    int seen = 0;
+    size_t size = 0;
+    uint64_t id;
+
+    cell.flags = HERMES_CELL_DISPLAY;
+    id = te_submit_cell(&cell);
+    for (bool done = false; !done;) {
+        struct hermes_event *event;
+
+        ck_assert_int_eq(hermes_next_event(engine, TE_DEADLINE_MS, &event), 0);
+        ck_assert_ptr_nonnull(event);
+        if (event->type == HERMES_EVENT_OUTPUT) {
+            ck_assert_uint_lt(size + event->size, sizeof text);
+            memcpy(text + size, event->data, event->size);
+            size += event->size;
+        } else if (event->type == HERMES_EVENT_DISPLAY) {
+            text[size] = '\0';
+            ck_assert_str_eq(text, expected);
+            snprintf(expected, sizeof expected, "after %d\r\nbefore %d\r\n", seen, seen + 1);
+            seen++;
+            size = 0;
+        }
+        done = event->type == HERMES_EVENT_DONE && event->cell == id;
+        hermes_event_free(event);
+    }
+    ck_assert_int_eq(seen, 100);
+}
+END_TEST
+
+/* What a child writes after the cell's end is nobody's. */
+START_TEST(a_child_that_stays_writes_in_the_background)
+{
+    uint64_t cell = submit("import os, subprocess\n"
+                           "p = subprocess.Popen(['sh', '-c', 'read x; echo late; sleep 98'],"
+                           " stdin=subprocess.PIPE)\n"
+                           "print('cell')");
+    struct hermes_event *event;
+
+    done_with(cell, "cell\n");
+    cell = submit("p.stdin.write(b'go\\n'); p.stdin.flush()\nimport time; time.sleep(0.2)");
+    done_with(cell, "late\n");
+    cell = submit("q = subprocess.Popen(['sh', '-c', 'sleep 0.3; echo later'])");
+    done_with(cell, "");
+    event = te_event(HERMES_EVENT_BACKGROUND, the_kernel);
+    ck_assert_int_eq(event->stream, 1);
+    ck_assert_int_eq(memcmp(event->data, "later\r\n", 7), 0);
+    hermes_event_free(event);
+    cell = submit("print('own')");
+    event = te_done(cell);
+    EXPECT_OUTPUT(event->result, "own\n");
+    ck_assert_str_eq(event->result->background_output, "later\n");
+    hermes_event_free(event);
+}
+END_TEST
+
+/* A child floods the terminal: cells end all the same. */
+START_TEST(a_flood_from_the_background_hides_no_end)
+{
+    hermes_result_free(run("import subprocess\np = subprocess.Popen(['yes'])"));
+    for (int i = 0; i < 5; i++) {
+        struct hermes_result *result = run("print('cell')");
+
+        EXPECT(result, result->outcome == HERMES_SUCCESS && te_has(result, "cell"));
+        EXPECT(result, memchr(result->output, 0x1f, result->output_size) == NULL);
+        hermes_result_free(result);
+    }
+    hermes_result_free(run("p.kill(); p.wait()"));
+    hermes_result_free(run("1"));
+    says("print('quiet')", "quiet\n");
+}
+END_TEST
+
+/* ---- what a cell may break -------------------------------------------------------------- */
+
+START_TEST(closed_descriptors_are_mended)
+{
+    says("import os\nfor n in range(3): os.close(n)", "");
+    says("print('again', os.isatty(0), os.isatty(1), os.isatty(2))", "again True True True\n");
+    says("os.dup2(os.open('/dev/null', os.O_RDWR), 1)\nprint('lost')", "");
+    /* as in a terminal, descriptors that are valid stay what the cell made them */
+    says("os.write(2, b'still there\\n')", "still there\n");
+}
+END_TEST
+
+START_TEST(a_closed_copy_costs_a_moment)
+{
+    /* the runner's own descriptor of the terminal too */
+    says("import os\n"
+         "for n in range(3, 1024):\n"
+         "    try:\n"
+         "        if os.isatty(n): os.close(n)\n"
+         "    except OSError: pass\n"
+         "print('closed')",
+         "closed\n");
+    for (int i = 0; i < 3; i++)
+        says("print('next', end='')", "next");
+}
+END_TEST
+
+START_TEST(modes_are_as_before_for_the_next_cell)
+{
+    says("import sys, termios, tty\ntty.setraw(0)\nprint('raw')", "raw\n");
+    state_becomes(HERMES_INPUT_RAW | HERMES_INPUT_NO_ECHO, 0);
+    says("mode = termios.tcgetattr(0)\n"
+         "print(bool(mode[1] & termios.OPOST), bool(mode[3] & termios.ICANON),"
+         " bool(mode[3] & termios.ECHO))",
+         "True True True\n");
+    says("import os\nos.system('stty -echo olcuc min 5')\nprint('capitals')", "CAPITALS\n");
+    says("print('small')", "small\n");
+    says("os.set_blocking(1, False); os.set_blocking(0, False)", "");
+    says("os.set_blocking(1, True)", "");
+}
+END_TEST
+
+/* The user presses C-s, and the cell ends: it must not wait for C-q. */
+START_TEST(a_stopped_terminal_holds_up_nothing)
+{
+    uint64_t cell = submit("import time\nprint('on', flush=True)\ntime.sleep(0.2)");
+    struct hermes_event *event;
+
+    te_output(cell, "on");
+    type("\023");
+    event = te_done(cell);
+    EXPECT(event->result, event->result->outcome == HERMES_SUCCESS);
+    EXPECT(event->result, event->result->duration_us < 2000000);
+    EXPECT_OUTPUT(event->result, "on\n");
+    hermes_event_free(event);
+    says("print('next')", "next\n");
+    says("import termios\ntermios.tcflow(1, termios.TCOOFF)", "");
+    says("print('and next')", "and next\n");
+    /* while it is stopped, a cell that prints waits; it goes on with C-q */
+    cell = submit("print('one', flush=True)\ntime.sleep(0.2)\nprint('two')");
+    te_output(cell, "one");
+    type("\023");
+    test_pause_ms(400);
+    type("\021");
+    done_with(cell, "one\ntwo\n");
+}
+END_TEST
+
+START_TEST(the_foreground_is_taken_back)
+{
+    says("import os, signal, subprocess, sys\n"
+         "signal.signal(signal.SIGTTOU, signal.SIG_IGN)\n"
+         "p = subprocess.Popen(['sleep', '98'], start_new_session=False, preexec_fn=os.setpgrp)\n"
+         "os.tcsetpgrp(0, p.pid)\n"
+         "signal.signal(signal.SIGTTOU, signal.SIG_DFL)\n"
+         "print(os.tcgetpgrp(0) == p.pid)",
+         "True\n");
+    says("print(os.tcgetpgrp(0) == os.getpgrp())", "True\n");
+}
+END_TEST
+
+START_TEST(a_forged_mark_is_text)
+{
+    says("import os\nos.write(1, b'\\x1f0123456789ABCDEF0000000000000001.')",
+         "\x1f"
+         "0123456789ABCDEF0000000000000001.");
+    says("import os\nos.write(1, b'\\x1f')", "\x1f");
+    says("print('next')", "next\n");
+}
+END_TEST
+
+START_TEST(the_debugger_works)
+{
+    uint64_t cell = submit("import pdb\n"
+                           "def f(x):\n"
+                           "    pdb.set_trace()\n"
+                           "    return x + 1\n"
+                           "print(f(41))");
+
+    te_output(cell, "(Pdb) ");
+    state_becomes(HERMES_INPUT_WAITS, HERMES_INPUT_WAITS);
+    type("p x * 2\n");
+    te_output(cell, "82");
+    type("c\n");
+    te_output(cell, "42");
+    hermes_event_free(te_done(cell));
+    says("print('next')", "next\n");
+}
+END_TEST
+
+/* ---- ends ------------------------------------------------------------------------------- */
+
+START_TEST(nothing_survives)
+{
+    static const char code[] = "import os, subprocess\n"
+                               "p = subprocess.Popen(['setsid', 'sh', '-c',"
+                               " 'trap \"\" HUP TERM; sleep 98 <&- >&- 2>&-; sleep 98'])\n"
+                               "q = subprocess.Popen(['sleep', '98'])\n"
+                               "print('on', flush=True)\n"
+                               "input()";
+    uint64_t cell = submit(code);
+    struct hermes_event *event;
+
+    te_output(cell, "on");
+    ck_assert_int_eq(hermes_reset(engine, "t", NULL), 0);
+    event = te_done(cell);
+    EXPECT(event->result, event->result->outcome == HERMES_INTERRUPTED);
+    hermes_event_free(event);
+    ck_assert_int_eq(hermes_input(engine, the_kernel, "x", 1, NULL), HERMES_ENOENT);
+    cell = submit(code);
+    te_output(cell, "on");
+    ck_assert_int_eq(hermes_session_clear(engine, "t"), 0);
+    hermes_event_free(te_done(cell));
+    te_no_process_left();
+}
+END_TEST
+
+START_TEST(a_dead_kernel_tells_what_it_wrote)
+{
+    struct hermes_result *result = run("import os\nprint('last words', flush=True)\nos._exit(3)");
+
+    EXPECT(result, result->outcome == HERMES_ERROR && result->ended);
+    EXPECT(result, te_has(result, "last words\n"));
+    hermes_result_free(result);
+    result = run("import sys\nprint('bye')\nsys.exit(4)");
+    EXPECT(result, result->exit_code == 4 && te_has(result, "bye\n"));
+    hermes_result_free(result);
+    result = run("import os, signal\nprint('x')\nos.kill(os.getpid(), signal.SIGKILL)");
+    EXPECT(result, result->term_signal == SIGKILL && te_has(result, "x\n"));
+    hermes_result_free(result);
+}
+END_TEST
+
+START_TEST(a_daemon_outlives_its_cell)
+{
+    says("import os, subprocess\n"
+         "subprocess.run(['sh', '-c', 'setsid sleep 98 & '])\n"
+         "print('done')",
+         "done\n");
+    says("print('next')", "next\n");
+    ck_assert_int_eq(hermes_close(engine, "t", NULL), 0);
+    te_no_process_left();
+}
+END_TEST
+
+/* Without a guard what leaves the session escapes. */
+#ifdef HERMES_NO_GUARD
+#define RUN_AWAY ""
+#else
+#define RUN_AWAY "'setsid', "
+#endif
+
+/* The host is killed: what runs at its terminals goes too. te_tear_down() looks for processes. */
+START_TEST(a_killed_host_leaves_nothing)
+{
+    pid_t host = fork();
+
+    ck_assert_int_ge(host, 0);
+    if (host == 0) {
+        struct hermes_engine *own = NULL;
+        struct hermes_cell cell = tty_cell("import os, subprocess\n"
+                                           "subprocess.Popen([" RUN_AWAY "'sleep', '98'])\n"
+                                           "subprocess.Popen(['sleep', '98'])\n"
+                                           "open(os.environ['TMPDIR'] + '/here', 'w').write('1')\n"
+                                           "input()");
+        struct hermes_result *result = NULL;
+
+        if (hermes_engine_new(&own, NULL) || hermes_set_option(own, "python", te_python(), NULL))
+            _exit(1);
+        _exit(hermes_execute(own, &cell, &result, NULL) ? 2 : 3);
+    }
+    ck_assert(te_wait_file(test_path("here")));
+    ck_assert_int_eq(kill(host, SIGKILL), 0);
+    test_reap(host, 5000);
+    ck_assert(test_wait((waitpid(-1, NULL, WNOHANG), test_count_children(getpid(), 0) == 0), 5000));
+    hermes_sweep_staging(engine);
+}
+END_TEST
+
+START_TEST(settings_that_differ)
+{
+    struct hermes_cell cell = tty_cell("1");
+    struct hermes_result *result = NULL;
+
+    says("1", "");
+    cell.setup = NULL;
+    ck_assert_int_eq(hermes_execute(engine, &cell, &result, NULL), HERMES_EMISMATCH);
+    cell.setup = &setup;
+    setup.columns = -1;
+    ck_assert_int_eq(hermes_execute(engine, &cell, &result, NULL), HERMES_EINVAL);
+    setup.columns = 65536;
+    ck_assert_int_eq(hermes_execute(engine, &cell, &result, NULL), HERMES_EINVAL);
+    setup.columns = 0;
+    te_succeeds("pipes", "1");
+    ck_assert_int_eq(
+        hermes_input(engine, (uint64_t)te_kernel_number(engine, "pipes", "id"), "x", 1, NULL),
+        HERMES_ENOENT);
+    ck_assert_int_eq(
+        hermes_resize(engine, (uint64_t)te_kernel_number(engine, "pipes", "id"), 80, 24),
+        HERMES_ENOENT);
+    ck_assert_int_eq(hermes_input_state(engine, (uint64_t)te_kernel_number(engine, "pipes", "id")),
+                     HERMES_ENOENT);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *suite = suite_create("tty");
     TCase *basics = tcase_create("basics"), *input = tcase_create("input");
-    TCase *interrupts = tcase_create("interrupts");
+    TCase *interrupts = tcase_create("interrupts"), *cell_ends = tcase_create("ends of cells");
+    TCase *faults = tcase_create("faults"), *ends = tcase_create("ends");
 
     tcase_set_timeout(basics, 60);
     tcase_add_checked_fixture(basics, set_up, te_tear_down);
@@ -386,6 +763,35 @@ static Suite *suite(void)
     tcase_add_test(interrupts, interrupt_ends_a_program);
     tcase_add_test(interrupts, interrupt_goes_to_the_foreground);
     suite_add_tcase(suite, interrupts);
+
+    tcase_set_timeout(cell_ends, 120);
+    tcase_add_checked_fixture(cell_ends, set_up, te_tear_down);
+    tcase_add_test(cell_ends, much_output_ends_with_its_cell);
+    tcase_add_test(cell_ends, a_slow_reader_gets_everything);
+    tcase_add_test(cell_ends, displays_keep_their_place);
+    tcase_add_test(cell_ends, a_child_that_stays_writes_in_the_background);
+    tcase_add_test(cell_ends, a_flood_from_the_background_hides_no_end);
+    suite_add_tcase(suite, cell_ends);
+
+    tcase_set_timeout(faults, 60);
+    tcase_add_checked_fixture(faults, set_up, te_tear_down);
+    tcase_add_test(faults, closed_descriptors_are_mended);
+    tcase_add_test(faults, a_closed_copy_costs_a_moment);
+    tcase_add_test(faults, modes_are_as_before_for_the_next_cell);
+    tcase_add_test(faults, a_stopped_terminal_holds_up_nothing);
+    tcase_add_test(faults, the_foreground_is_taken_back);
+    tcase_add_test(faults, a_forged_mark_is_text);
+    tcase_add_test(faults, the_debugger_works);
+    suite_add_tcase(suite, faults);
+
+    tcase_set_timeout(ends, 60);
+    tcase_add_checked_fixture(ends, set_up, te_tear_down);
+    tcase_add_test(ends, nothing_survives);
+    tcase_add_test(ends, a_dead_kernel_tells_what_it_wrote);
+    tcase_add_test(ends, a_daemon_outlives_its_cell);
+    tcase_add_test(ends, a_killed_host_leaves_nothing);
+    tcase_add_test(ends, settings_that_differ);
+    suite_add_tcase(suite, ends);
     return suite;
 }
 

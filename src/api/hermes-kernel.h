@@ -277,7 +277,7 @@ struct hermes_kernel_setup {
     const char *script;       /* __file__ and sys.argv[0]; NULL: none ("" in sys.argv) */
     const char *const *argv;  /* sys.argv[1:], NULL-ended; NULL: none */
     const char *path0;        /* sys.path[0]; NULL: "" for project mode, none for strict */
-    bool requests;            /* the kernel answers hermes_request(); costs it a thread once it is asked */
+    bool requests;            /* the kernel answers hermes_request(); costs it a thread, from its first cell on */
     const char *terminal;     /* HERMES_IO_TTY: TERM; NULL: "xterm-256color" */
     int columns, rows;        /* HERMES_IO_TTY: its first size; 0: 80, 24. Another size is no other setting */
 };
@@ -632,7 +632,7 @@ HERMES_API int hermes_shutdown_all(struct hermes_engine *engine);
 
 /*
  * The live kernels as a JSON array (yours, hermes_free()): id, owner, session, child, mode, python,
- * cwd, tools, state, pid, guard_pid, execution_count, generation, attached, pinned, age_seconds,
+ * cwd, tools, io, state, pid, guard_pid, execution_count, generation, attached, pinned, age_seconds,
  * idle_seconds. NULL when out of memory.
  */
 HERMES_API char *hermes_kernels_json(struct hermes_engine *engine);
