@@ -39,6 +39,8 @@ START_TEST(plain_python_is_untouched)
         "print('what?')\n",
         "a = '!'\nb = a %2\n",
         "x =% 3\ny != 2\n",
+        "if c in '=!<':\n    pass\n",
+        "if c in \"=%a\":\n    pass\n",
         "f'''{a!r}\n!ls\n'''\n",
     };
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {

@@ -85,10 +85,17 @@ static void shell(struct translation *t, struct magic_text text)
 static size_t assigned_sign(struct magic_text line)
 {
     size_t at = 0;
-    while (at < line.size && (isalnum((unsigned char)line.text[at]) ||
-                              (line.text[at] && strchr("_.,[]'\" ", line.text[at]))))
-        at++;
-    if (!at || at >= line.size || line.text[at] != '=')
+    char quote = '\0';
+    for (; at < line.size; at++) {
+        char c = line.text[at];
+        if (!isalnum((unsigned char)c) && (!c || !strchr("_.,[]'\" ", c)))
+            break;
+        if (c == quote)
+            quote = '\0';
+        else if (!quote && (c == '"' || c == '\''))
+            quote = c;
+    }
+    if (!at || quote || at >= line.size || line.text[at] != '=')
         return 0;
     at++;
     while (at < line.size && line.text[at] == ' ')

@@ -43,6 +43,19 @@ struct edit_popup {
     size_t typed_size;
 };
 
+struct edit_recorded {
+    struct key key;
+    char raw[32];
+};
+
+struct edit_macro {
+    struct edit_recorded *keys;
+    size_t count, capacity;
+    size_t settled; /* the keys before: nothing was pending behind them */
+    bool recording, playing;
+    int times; /* to be played */
+};
+
 struct edit {
     struct history *history;
     char *session;
@@ -51,6 +64,7 @@ struct edit {
     struct strbuf queue; /* bytes that readline has not read yet */
     size_t queue_at;
     unsigned long serial, asked_serial;     /* of keys: whether an offer comes too late */
+    size_t marked_from, marked_to;          /* before the key, which may take the mark away */
     bool quoted;                            /* the next key is inserted as it is */
     bool awaits;                            /* a command of vi mode waits for a character */
     char vi_operator;                       /* d, c or y waits for a motion */
@@ -59,11 +73,12 @@ struct edit {
     struct edit_walk walk;
     struct edit_search search;
     struct edit_popup popup;
+    struct edit_macro macro;
     struct layout layout; /* of the line that Up or Down begins in */
     char *submitted;      /* taken from the line within a macro, which goes on */
     size_t submitted_size;
-    const char *next; /* operate-and-get-next: what to show then; the history's */
-    size_t next_size;
+    bool has_next; /* operate-and-get-next: the entry to be shown then */
+    size_t next;
     struct {
         size_t n, from, to;
     } yank; /* of M-. */
@@ -155,5 +170,13 @@ void edit_search_end(struct edit *edit);
 bool edit_popup_key(struct edit *edit, const struct key *key);
 /* A key went through readline while the popup was open. */
 void edit_popup_narrow(struct edit *edit, const struct key *key);
+
+/* ---- edit-macro.c ---- */
+
+int edit_cmd_macro_start(int count, int key);
+int edit_cmd_macro_end(int count, int key);
+int edit_cmd_macro_call(int count, int key);
+void edit_macro_record(struct edit *edit, const struct key *key);
+void edit_macro_play(struct edit *edit);
 
 #endif

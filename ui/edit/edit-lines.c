@@ -306,8 +306,9 @@ int edit_cmd_comment(int count, int key)
 {
     (void)count;
     (void)key;
-    size_t from = (size_t)rl_point, to = from;
-    edit_region(edit_current, &from, &to);
+    size_t from = edit_current->marked_from, to = edit_current->marked_to;
+    if (to > (size_t)rl_end || from > to || from == to)
+        from = to = (size_t)rl_point;
     struct lines lines = look_at(from, to);
     if (lines.indent == SIZE_MAX)
         return 0;

@@ -176,8 +176,9 @@ static void clean(const char *text, size_t size, size_t start, struct strbuf *ou
     enum origin origin = origin_of(text, size);
     if (origin != PLAIN) {
         strip_prompts(text, size, origin == IPYTHON, &bare);
+        bool ended = text[size - 1] == '\n';
         text = strbuf_text(&bare);
-        size = bare.size;
+        size = bare.size - (bare.size && !ended);
     }
     size_t kept = without_last_newlines(text, size);
     indent_lines(text, kept, rl_line_buffer + start, (size_t)rl_point - start, out);

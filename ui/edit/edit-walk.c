@@ -206,9 +206,8 @@ int edit_cmd_operate_and_next(int count, int key)
     (void)count;
     (void)key;
     struct edit *edit = edit_current;
-    edit->next = NULL;
-    if (edit->walk.active && edit->walk.n)
-        edit->next = history_at(edit->history, edit->session, edit->walk.n - 1, &edit->next_size);
+    edit->has_next = edit->walk.active && edit->walk.n > 0;
+    edit->next = edit->walk.n - 1;
     edit_submit(edit);
     return 0;
 }

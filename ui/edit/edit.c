@@ -5,6 +5,7 @@
 
 #include <langinfo.h>
 #include <locale.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,13 +49,22 @@ static void line_ended(char *line)
     free(line);
 }
 
-/* readline goes by the locale, the text is UTF-8 in any case. */
+/*
+ * The text is UTF-8 in any case, and readline goes by the locale. It sets that to the environment's
+ * each time when it begins a line, so this is looked at again before each key.
+ */
 static void need_utf8(void)
 {
     if (strcmp(nl_langinfo(CODESET), "UTF-8") == 0)
         return;
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
         setlocale(LC_CTYPE, "en_US.UTF-8");
+}
+
+static void begin_line(void)
+{
+    rl_callback_handler_install("", line_ended);
+    need_utf8();
 }
 
 static void start_readline(void)
@@ -74,7 +84,6 @@ static void start_readline(void)
     rl_redisplay_function = drawn_elsewhere;
     edit_bind_defaults();
     rl_initialize();
-    need_utf8();
     /* What would write to the terminal, or wait. */
     static const char *const settings[][2] = {
         {"bell-style", "none"},         {"enable-bracketed-paste", "off"},
@@ -97,7 +106,7 @@ struct edit *edit_new(struct history *history)
     edit->popup.selected = SIZE_MAX;
     edit_current = edit;
     start_readline();
-    rl_callback_handler_install("", line_ended);
+    begin_line();
     rl_replace_line("", 1);
     return edit;
 }
@@ -115,6 +124,7 @@ void edit_free(struct edit *edit)
     strbuf_free(&edit->search.query);
     strbuf_free(&edit->search.last_query);
     strbuf_free(&edit->message);
+    free(edit->macro.keys);
     free(edit->submitted);
     free(edit->session);
     if (edit_current == edit)
@@ -218,6 +228,7 @@ void edit_read_bytes(struct edit *edit, const char *bytes, size_t size)
     strbuf_clear(&edit->queue);
     edit->queue_at = 0;
     strbuf_add(&edit->queue, bytes, size);
+    need_utf8();
     while (bytes_wait())
         rl_callback_read_char();
     for (char *nul; (nul = memchr(rl_line_buffer, '\0', (size_t)rl_end));)
@@ -231,7 +242,9 @@ void edit_read_bytes(struct edit *edit, const char *bytes, size_t size)
 
 void edit_settle(struct edit *edit)
 {
-    if (edit_readline_waits() || edit->awaits)
+    if (edit->awaits) /* where C-g is a character like others */
+        edit_read_bytes(edit, "\033", 1);
+    else if (edit_readline_waits())
         edit_read_bytes(edit, "\a", 1);
     if (edit_readline_waits())
         rl_callback_sigcleanup();
@@ -327,6 +340,10 @@ static void type_key(struct edit *edit, const struct key *key)
         edit->reaction |= EDIT_UNUSED;
         return;
     }
+    if (!waits) {
+        edit->marked_from = edit->marked_to = (size_t)rl_point;
+        edit_region(edit, &edit->marked_from, &edit->marked_to);
+    }
     bool command_mode = edit_mode(edit) == EDIT_VI_COMMAND;
     edit_read_bytes(edit, key->raw, key->raw_size);
     note_vi_wait(edit, key, command_mode);
@@ -342,6 +359,7 @@ unsigned edit_key(struct edit *edit, const struct key *key)
     if (key->type != KEY_TEXT && key->type != KEY_NAMED)
         return EDIT_UNUSED;
     edit->serial++;
+    edit_macro_record(edit, key);
     if (edit_popup_key(edit, key) || edit_search_key(edit, key)) {
         edit->reaction |= EDIT_CHANGED;
         return edit->reaction;
@@ -351,6 +369,8 @@ unsigned edit_key(struct edit *edit, const struct key *key)
     else if (edit_readline_waits() || edit->awaits || !own_key(edit, key))
         type_key(edit, key);
     edit_popup_narrow(edit, key);
+    if (edit->macro.times > 0 && !edit->macro.playing)
+        edit_macro_play(edit);
     return edit->reaction;
 }
 
@@ -450,11 +470,12 @@ char *edit_take(struct edit *edit, size_t *ret_size)
     edit->submitted = NULL;
     size = without_blank_end(text, size);
     text[size] = '\0';
+    size_t before = history_count(edit->history);
     history_add(edit->history, edit->session, text, size);
     edit_walk_end(edit);
-    if (edit->next)
-        edit_set(edit, edit->next, edit->next_size, edit->next_size);
-    edit->next = NULL;
+    if (edit->has_next) /* behind the block that has become the newest, if it has */
+        edit_walk_enter(edit, edit->next + (history_count(edit->history) - before), SIZE_MAX);
+    edit->has_next = false;
     *ret_size = size;
     return text;
 }
@@ -468,7 +489,7 @@ bool edit_cancel(struct edit *edit)
     edit_walk_end(edit);
     edit->quoted = edit->awaits = false;
     edit->vi_operator = '\0';
-    edit->next = NULL;
+    edit->has_next = false;
     strbuf_clear(&edit->queue);
     edit->queue_at = 0;
     /*
@@ -480,7 +501,7 @@ bool edit_cancel(struct edit *edit)
     if (any)
         rl_kill_text(0, rl_end);
     clear_line();
-    rl_callback_handler_install("", line_ended);
+    begin_line();
     return any;
 }
 

@@ -52,7 +52,8 @@ struct history {
     char **pages;
     size_t page_count, page_capacity;
     size_t page_left;
-    struct walk *walk; /* behind a pointer: looking does not change the history */
+    uint32_t frequency[256]; /* of bytes in the texts: a search looks for the rarest first */
+    struct walk *walk;       /* behind a pointer: looking does not change the history */
 };
 
 struct history *history_new(void)
@@ -108,6 +109,8 @@ static const char *store_text(struct history *history, const char *data, size_t 
     char *copy = page + page_size - history->page_left;
     memcpy(copy, data, size);
     copy[size] = '\0';
+    for (size_t i = 0; i < size; i++)
+        history->frequency[(unsigned char)data[i]]++;
     history->page_left -= need;
     return copy;
 }
@@ -275,25 +278,49 @@ const char *history_at(const struct history *history, const char *session, size_
     return text->data;
 }
 
-static bool matches(const struct text *text, const char *wanted, size_t size, bool prefix)
+struct query {
+    const char *text;
+    size_t size, rarest; /* rarest: which of its bytes */
+    bool prefix;
+};
+
+static size_t rarest_byte(const struct history *history, const char *text, size_t size)
 {
+    size_t rarest = 0;
+    for (size_t i = 1; i < size; i++) {
+        if (history->frequency[(unsigned char)text[i]] <
+            history->frequency[(unsigned char)text[rarest]])
+            rarest = i;
+    }
+    return rarest;
+}
+
+/* memchr() is much faster than memmem() on short texts, mostly without the byte. */
+static bool matches(const struct text *text, const struct query *query)
+{
+    size_t size = query->size, rarest = query->rarest;
     if (text->size < size)
         return false;
-    if (!size)
-        return true;
-    if (prefix)
-        return memcmp(text->data, wanted, size) == 0;
-    return memmem(text->data, text->size, wanted, size) != NULL;
+    if (query->prefix || !size)
+        return memcmp(text->data, query->text, size) == 0;
+    const char *at = text->data + rarest, *end = text->data + (text->size - size) + rarest + 1;
+    while ((at = memchr(at, query->text[rarest], (size_t)(end - at)))) {
+        if (memcmp(at - rarest, query->text, size) == 0)
+            return true;
+        at++;
+    }
+    return false;
 }
 
 bool history_find(const struct history *history, const char *session, const char *text, size_t size,
                   bool prefix, int step, size_t n, size_t *ret_n)
 {
     const struct walk *walk = walk_for(history, session);
+    const struct query query = {text, size, rarest_byte(history, text, size), prefix};
     /* Stepping to newer ones ends when n wraps around below 0. */
     for (; n<history->count; n = step> 0 ? n + 1 : n - 1) {
         uint32_t index = walk_entry(walk, n), id = history->entries[index].text;
-        if (walk->first[id] != index || !matches(&history->texts[id], text, size, prefix))
+        if (walk->first[id] != index || !matches(&history->texts[id], &query))
             continue;
         *ret_n = n;
         return true;

@@ -327,7 +327,7 @@ static bool is_answer(const struct input *input)
         return false;
     char kind = input->data[1], next = input->data[2];
     return (kind == ']' && next >= '0' && next <= '9') || (kind == '_' && next == 'G') ||
-           (kind == 'P' && ((next >= '0' && next <= '9') || strchr("!>+$", next)));
+           (kind == 'P' && ((next >= '0' && next <= '9') || memchr("!>+$", next, 4)));
 }
 
 /* rxvt sends Alt with a key as ESC before the key's sequence; else it is the key Esc, twice. */
@@ -351,7 +351,7 @@ static size_t take_escape(struct input *input, struct key *key)
         return input->late ? 1 : 0;
     }
     char next = input->data[1];
-    if (input->size == 2 && strchr("[O]P_", next)) {
+    if (input->size == 2 && memchr("[O]P_", next, 5)) {
         name_character(key, (unsigned char)next, KEY_ALT);
         return input->late ? 2 : 0;
     }
