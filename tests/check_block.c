@@ -352,6 +352,7 @@ START_TEST(wide_characters_at_the_edge)
     ck_assert_uint_eq(block_rows(block, 2), 4);
     ck_assert_uint_eq(block_rows(block, 1), 4); /* a half is shown as a blank */
     ck_assert_str_eq(row(1, 1, 0, 1), " ");
+    ck_assert_uint_eq(block_row(block, 1, 1, 0, cells, 4), 1);
     ck_assert_str_eq(row(0, 0, 2, 4), " 界b"); /* scrolled: cut in the middle */
     ck_assert_str_eq(row(0, 0, 0, 2), "a ");
     ck_assert_str_eq(row(0, 0, 2, 2), "  ");

@@ -111,6 +111,8 @@ START_TEST(the_alternate_screen)
     strbuf_clear(&text);
     block_line_text(block, 2, &text);
     ck_assert_str_eq(strbuf_text(&text), "    screenX");
+    ck_assert_uint_eq(block_row_of_line(block, 4, 3), 3); /* whatever the width */
+    ck_assert_uint_eq(block_line_of_row(block, 4, 3), 3);
     put("\x1b[?1049lafter\n");
     ck_assert(!block_has_screen(block));
     block_end(block);
@@ -223,6 +225,18 @@ START_TEST(sizes)
         put("\x1b[99;99Hx\r\n\x1b[2Aab世界\x1b[5;9r\n\n\n\x1b[r");
         drawn(30);
     }
+    for (int alternate = 0; alternate < 2; alternate++) { /* the cursor above what is left */
+        tear_down();
+        set_up();
+        block_resize(block, 20, 12);
+        put(alternate ? "\x1b[?1049h" : "\x1b[2;1H");
+        put("a\x1b[11;12H\x1b"
+            "7\x1b[9;11r\x1b[12;1Hlast\x1b[1;3H");
+        block_resize(block, 7, 3);
+        put("x\x1b"
+            "8y\n\n\x1bM\x1bM\x1bM\x1bM\x1b#6z");
+        ck_assert_ptr_nonnull(strstr(drawn(7), "z"));
+    }
     block_resize(block, 1, 1);
     put("\x1b[H世\x1b[?7l世界\x1b#6世");
     drawn(30);
@@ -261,6 +275,38 @@ START_TEST(repeated_characters)
 {
     put("\x1b[?1049hab\x1b[4bc");
     ck_assert_str_eq(drawn(20), "abbbbbc\n");
+}
+END_TEST
+
+/* In pieces, too: libvterm would write behind its buffer. Seen under AddressSanitizer only. */
+START_TEST(malformed_characters)
+{
+    static const char written[] = "\x1b[?1049h\x1b[Ha\xe4\xb8"
+                                  "b\xff\xc3(\xe4\x1b[1mc\xf0\x9f\x98\x80"
+                                  "d\xe4";
+    for (size_t step = 1; step < 8; step++) {
+        tear_down();
+        set_up();
+        for (size_t at = 0; at < sizeof written - 1; at += step)
+            block_write(block, written + at,
+                        sizeof written - 1 - at < step ? sizeof written - 1 - at : step);
+        put("h");
+        ck_assert_str_eq(drawn(20), "a\xef\xbf\xbd"
+                                    "b\xef\xbf\xbd\xef\xbf\xbd(\xef\xbf\xbd"
+                                    "c\xf0\x9f\x98\x80"
+                                    "d\xef\xbf\xbdh\n");
+    }
+}
+END_TEST
+
+START_TEST(huge_numbers)
+{
+    put("\x1b[?1049h1234567890\x1b[99999999999999999999999D");
+    put("\x1b[1844674407370955");
+    put("1615;18446744073709551616Hx\x1b[4294967297;2147483648H\x1b[99999999999999L\x1b["
+        "99999999999@y");
+    const char *shown = drawn(20);
+    ck_assert_str_eq(shown, "1234567890\n\n\n\n                   y\n");
 }
 END_TEST
 
@@ -423,6 +469,8 @@ int main(void)
     tcase_add_test(model, sizes);
     tcase_add_test(model, answers_and_modes);
     tcase_add_test(model, repeated_characters);
+    tcase_add_test(model, malformed_characters);
+    tcase_add_test(model, huge_numbers);
     tcase_add_test(model, cells_of_a_grid);
     suite_add_tcase(suite, model);
     tcase_add_checked_fixture(real, set_up, tear_down);

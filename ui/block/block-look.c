@@ -8,7 +8,7 @@
 
 bool block_is_empty(const struct block *block)
 {
-    return block_lines(block) == 0;
+    return block_lines(block) == 0 && !block->lines.pages.dropped;
 }
 
 bool block_has_screen(const struct block *block)
@@ -108,13 +108,16 @@ size_t block_lines(const struct block *block)
     return block->grid ? (size_t)grid_rows(block->grid) : count_lines(block);
 }
 
+static uint64_t number_of(const struct lines *lines, size_t line)
+{
+    size_t frozen = pages_lines(&lines->pages);
+    return line < frozen ? pages_number(&lines->pages, line) : lines->pages.next + (line - frozen);
+}
+
 static void view_line(const struct block *block, size_t line, struct line_view *ret_view)
 {
     struct lines *lines = block_lines_of(block);
-    size_t frozen = pages_lines(&lines->pages);
-    uint64_t number =
-        line < frozen ? pages_number(&lines->pages, line) : lines->pages.next + (line - frozen);
-    lines_view(lines, number, ret_view);
+    lines_view(lines, number_of(lines, line), ret_view);
 }
 
 void block_line_text(const struct block *block, size_t line, struct strbuf *out)
@@ -133,10 +136,9 @@ void block_line_text(const struct block *block, size_t line, struct strbuf *out)
 size_t block_row_of_line(struct block *block, int columns, size_t line)
 {
     struct lines *lines = &block->lines;
-    size_t frozen = pages_lines(&lines->pages);
-    uint64_t number =
-        line < frozen ? pages_number(&lines->pages, line) : lines->pages.next + (line - frozen);
-    return rows_of_line(&block->rows, lines, columns, number);
+    if (block->grid)
+        return clip(line, (size_t)grid_rows(block->grid));
+    return rows_of_line(&block->rows, lines, columns, number_of(lines, line));
 }
 
 size_t block_line_of_row(struct block *block, int columns, size_t row)
@@ -148,9 +150,9 @@ size_t block_line_of_row(struct block *block, int columns, size_t row)
         return clip(row, (size_t)grid_rows(block->grid));
     while (!rows_find(&block->rows, &block->lines, columns, row, &number, &within))
         row++; /* what comes behind the gap */
-    if (number >= pages->next)
-        return pages_lines(pages) + (size_t)(number - pages->next);
-    return pages_kept(pages, number);
+    size_t line = number >= pages->next ? pages_lines(pages) + (size_t)(number - pages->next)
+                                        : pages_kept(pages, number);
+    return clip(line, count_lines(block));
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */

@@ -92,10 +92,11 @@ size_t run_encode(uint8_t *out, uint32_t distance, const struct block_style *sty
 
 void runs_start(struct run_reader *reader, const struct line_view *view)
 {
-    *reader = (struct run_reader){
-        .at = view->runs, .end = view->runs + view->runs_size, .next = UINT32_MAX};
-    if (view->runs_size)
-        reader->next = number_decode(&reader->at);
+    *reader = (struct run_reader){.at = view->runs, .end = view->runs, .next = UINT32_MAX};
+    if (!view->runs_size)
+        return;
+    reader->end += view->runs_size;
+    reader->next = number_decode(&reader->at);
 }
 
 void runs_to(struct run_reader *reader, uint32_t offset)

@@ -92,12 +92,9 @@ size_t rows_of_column(const struct line_view *view, int columns, uint32_t column
         return 0;
     uint32_t width = (uint32_t)columns;
     if (!(view->flags & LINE_WIDE)) {
-        *ret_column = (int)(column % width);
-        if (column && column == view->width && column % width == 0) { /* behind a full row */
-            *ret_column = columns - 1;
-            return column / width - 1;
-        }
-        return column / width;
+        size_t last = line_rows(view, columns) - 1, row = column / width;
+        *ret_column = row > last ? columns - 1 : (int)(column % width); /* behind its end */
+        return row > last ? last : row;
     }
     size_t row = 0;
     uint32_t in_row = 0, at = 0, seen = 0;
@@ -355,7 +352,6 @@ size_t rows_fill(struct rows *rows, struct lines *lines, int columns, uint64_t n
         column += (size_t)character.width;
         at = character.end;
     }
-    if (!all)
-        return column;
-    return view.width < limit ? view.width : limit;
+    size_t width = all ? view.width : column;
+    return width < limit ? width : limit;
 }

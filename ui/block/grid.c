@@ -5,28 +5,16 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <vterm.h>
 
 #include "block-page.h"
 #include "block-sgr.h"
 #include "char-width.h"
+#include "grid-internal.h"
 #include "utf8.h"
 #include "xalloc.h"
 
-/* Enough for ESC [ ? and some modes: what may stand before the `l` that leaves the screen. */
-enum { TAIL_BYTES = 48, ANSWERS_MAX_BYTES = 4096 };
-
-struct grid {
-    VTerm *vterm;
-    VTermScreen *screen;
-    VTermState *state;
-    int columns, rows;
-    bool alternate, left, cursor_hidden;
-    char tail[TAIL_BYTES]; /* the last bytes that were written */
-    size_t tail_size;
-    uint32_t repeat; /* CSI b was seen: so often */
-    struct strbuf scrolled, answers;
-};
+/* What a program does not fetch is not worth more. */
+enum { ANSWERS_MAX_BYTES = 4096 };
 
 /* ---- cells ---------------------------------------------------------------------------------- */
 
@@ -214,6 +202,25 @@ void grid_free(struct grid *grid)
     free(grid);
 }
 
+/*
+ * After a resize libvterm (0.1.4) may have its cursor above the first row, and the cursor it saved
+ * and its scroll region outside: nothing may be written then. As in other terminals the region is
+ * gone afterwards. A sequence of which only the beginning came is lost.
+ */
+static void settle(struct grid *grid)
+{
+    struct strbuf text = STRBUF_INIT;
+    VTermPos position;
+    vterm_state_get_cursorpos(grid->state, &position);
+    int row = position.row < 0 ? 1 : position.row + 1, column = position.col + 1;
+    strbuf_addf(&text,
+                "\x1b[1;1H\x1b[r\x1b[?69l\x1b[%d;%dH\x1b"
+                "7",
+                row, column);
+    vterm_input_write(grid->vterm, text.data, text.size);
+    strbuf_free(&text);
+}
+
 void grid_resize(struct grid *grid, int columns, int rows)
 {
     columns = at_least_2(columns);
@@ -223,119 +230,7 @@ void grid_resize(struct grid *grid, int columns, int rows)
     vterm_set_size(grid->vterm, rows, columns);
     grid->columns = columns;
     grid->rows = rows;
-}
-
-/* ---- writing -------------------------------------------------------------------------------- */
-
-static void remember_tail(struct grid *grid, const char *data, size_t size)
-{
-    if (size >= TAIL_BYTES) {
-        memcpy(grid->tail, data + size - TAIL_BYTES, TAIL_BYTES);
-        grid->tail_size = TAIL_BYTES;
-        return;
-    }
-    size_t keep = grid->tail_size < TAIL_BYTES - size ? grid->tail_size : TAIL_BYTES - size;
-    memmove(grid->tail, grid->tail + grid->tail_size - keep, keep);
-    memcpy(grid->tail + keep, data, size);
-    grid->tail_size = keep + size;
-}
-
-static void feed(struct grid *grid, const char *data, size_t size)
-{
-    vterm_input_write(grid->vterm, data, size);
-    remember_tail(grid, data, size);
-}
-
-/*
- * When the bytes so far are ESC [ ? and modes, so that `h` or `l` would switch them: the modes and
- * their size, else 0.
- */
-static size_t pending_modes(const struct grid *grid, const char **ret_modes)
-{
-    size_t at = grid->tail_size;
-    while (at &&
-           ((grid->tail[at - 1] >= '0' && grid->tail[at - 1] <= '9') || grid->tail[at - 1] == ';'))
-        at--;
-    *ret_modes = grid->tail + at;
-    bool pending = at >= 3 && memcmp(grid->tail + at - 3, "\x1b[?", 3) == 0;
-    return pending ? grid->tail_size - at : 0;
-}
-
-/* libvterm looks at the first mode of a sequence only: one sequence for each of the others. */
-static void feed_modes(struct grid *grid, const char *modes, size_t size, char final)
-{
-    for (size_t at = 0; at < size; at++) {
-        struct strbuf sequence = STRBUF_INIT;
-        if (modes[at] != ';')
-            continue;
-        strbuf_adds(&sequence, "\x1b[?");
-        while (at + 1 < size && modes[at + 1] != ';')
-            strbuf_addc(&sequence, modes[++at]);
-        strbuf_addc(&sequence, final);
-        vterm_input_write(grid->vterm, sequence.data, sequence.size);
-        strbuf_free(&sequence);
-    }
-}
-
-static void repeat_last(struct grid *grid)
-{
-    VTermPos position;
-    VTermScreenCell cell;
-    char bytes[4];
-    uint32_t count = grid->repeat;
-    grid->repeat = 0;
-    vterm_state_get_cursorpos(grid->state, &position);
-    if (position.col < 1)
-        return;
-    position.col--;
-    memset(&cell, 0, sizeof(cell));
-    vterm_screen_get_cell(grid->screen, position, &cell);
-    uint32_t code = cell.chars[0] ? char_shown(cell.chars[0]) : ' ';
-    if (!code || code == CHAR_REPLACEMENT)
-        return;
-    size_t size = utf8_encode(code, bytes);
-    for (uint32_t i = 0; i < count && i < (uint32_t)grid->columns; i++)
-        vterm_input_write(grid->vterm, bytes, size);
-}
-
-/* One byte that may end a sequence. */
-static void feed_final(struct grid *grid, char final, struct strbuf *last)
-{
-    const char *modes = NULL;
-    size_t size = final == 'b' ? 0 : pending_modes(grid, &modes);
-    if (size && final == 'l' && grid->alternate) {
-        strbuf_clear(last);
-        grid_text(grid, true, last);
-    }
-    vterm_input_write(grid->vterm, &final, 1);
-    if (size)
-        feed_modes(grid, modes, size, final);
-    remember_tail(grid, &final, 1);
-    if (grid->repeat)
-        repeat_last(grid);
-}
-
-/* Up to a byte that may end a sequence after which something is to be done. */
-static size_t piece_size(const char *data, size_t size)
-{
-    size_t count = 0;
-    while (count < size && data[count] != 'l' && data[count] != 'h' && data[count] != 'b')
-        count++;
-    return count;
-}
-
-size_t grid_write(struct grid *grid, const char *data, size_t size, struct strbuf *last)
-{
-    size_t at = 0;
-    while (at < size && !grid->left) {
-        size_t count = piece_size(data + at, size - at);
-        feed(grid, data + at, count);
-        at += count;
-        if (at == size)
-            break;
-        feed_final(grid, data[at++], last);
-    }
-    return at;
+    settle(grid);
 }
 
 bool grid_has_left(const struct grid *grid)
