@@ -1,3 +1,425 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
-int main(void) { return 0; }
+/*
+ * The full screen: cells, their output, the prompt, what the bars say. A real terminal, a real Python.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui-testlib.h"
+
+/* ---- the first look ---------------------------------------------------------------------------- */
+
+START_TEST(opens_with_tab_prompt_and_status)
+{
+    ck_assert(strstr(terminal_row(tui, 0), "1:main") != NULL);
+    int row = terminal_wait_text(tui, ">>>"), cursor_row, cursor_column;
+    terminal_wait(tui, (terminal_cursor(tui, &cursor_row, &cursor_column), cursor_row == row && cursor_column == 4));
+    tui_wait_status("main");
+    tui_wait_status("py3");
+    ck_assert(terminal_has_bytes(tui, "\033[?2004h"));
+    VTermScreenCell cell = terminal_cell(tui, row, 0);
+    ck_assert_int_eq(cell.attrs.bold, 1);
+}
+END_TEST
+
+START_TEST(a_cell_shows_source_time_and_outcome)
+{
+    tui_run("print('out' + 'put')", 1);
+    int row = terminal_wait_text(tui, "[1]");
+    ck_assert(strstr(terminal_row(tui, row), "print('out' + 'put')") != NULL);
+    terminal_wait(tui, strcmp(terminal_row(tui, row + 1), "     output") == 0);
+    /* a builtin's name and a string have colours of their own */
+    VTermScreenCell name = terminal_cell(tui, row, 5), string = terminal_cell(tui, row, 11);
+    ck_assert_int_eq(string.chars[0], '\'');
+    ck_assert(!vterm_color_is_equal(&name.fg, &string.fg));
+    terminal_wait(tui, terminal_find(tui, ">>>") == row + 2);
+    tui_wait_status("k1 #1");
+    tui_wait_status("idle");
+}
+END_TEST
+
+START_TEST(a_value_is_shown_and_an_error_marked)
+{
+    tui_run("6 * 7", 1);
+    ck_assert_int_ge(terminal_wait_text(tui, "     42"), 0);
+    tui_run("1 / 0", 2);
+    terminal_wait_text(tui, "ZeroDivisionError");
+    ck_assert(strstr(terminal_row(tui, terminal_find(tui, "[2]")), "✗") != NULL);
+    tui_wait_status("reused k1 #2");
+}
+END_TEST
+
+/* ---- the prompt ----------------------------------------------------------------------------------- */
+
+START_TEST(a_block_goes_on_until_it_is_complete)
+{
+    terminal_keys(tui, "for i in range(2):\r");
+    int row = terminal_wait_text(tui, "...");
+    ck_assert_int_eq(terminal_find(tui, "[1]"), -1);
+    terminal_keys(tui, "print('n', i)\r");
+    terminal_wait(tui, strstr(terminal_row(tui, row + 1), "...") != NULL);
+    terminal_keys(tui, "\r");
+    terminal_wait_text(tui, "     n 1");
+    ck_assert_int_ge(terminal_find(tui, "         print('n', i)"), 0);
+}
+END_TEST
+
+START_TEST(the_prompt_edits_within_a_block)
+{
+    terminal_keys(tui, "def f():\rreturn 1\r");
+    terminal_wait(tui, terminal_count(tui, "...") == 2);
+    terminal_keys(tui, "\033[A\033[A"); /* up to the first line */
+    int cursor_row, cursor_column, row = terminal_find(tui, ">>>");
+    terminal_wait(tui, (terminal_cursor(tui, &cursor_row, &cursor_column), cursor_row == row));
+    terminal_keys(tui, "\001");
+    terminal_wait(tui, (terminal_cursor(tui, &cursor_row, &cursor_column), cursor_column == 4));
+    terminal_keys(tui, "\003"); /* C-c drops it all */
+    terminal_wait_no_text(tui, "return");
+}
+END_TEST
+
+START_TEST(brackets_that_belong_together_are_marked)
+{
+    terminal_keys(tui, "f(a, [b])");
+    int row = terminal_wait_text(tui, "f(a, [b])");
+    terminal_wait(tui, terminal_cell(tui, row, 5).attrs.bold);
+    ck_assert(terminal_cell(tui, row, 12).attrs.bold);
+    ck_assert(!terminal_cell(tui, row, 9).attrs.bold);
+}
+END_TEST
+
+START_TEST(history_comes_back_by_up)
+{
+    tui_run("first = 1", 1);
+    tui_run("second = 2", 2);
+    terminal_keys(tui, "\033[A");
+    terminal_wait_text(tui, ">>> second = 2");
+    terminal_keys(tui, "\033[A");
+    terminal_wait_text(tui, ">>> first = 1");
+    terminal_keys(tui, "\033[B\033[B");
+    terminal_wait(tui, terminal_find(tui, ">>> second") < 0 && terminal_find(tui, ">>> first") < 0);
+}
+END_TEST
+
+START_TEST(reverse_search_shows_what_it_looks_for)
+{
+    tui_run("needle = 'x'", 1);
+    tui_run("other = 2", 2);
+    terminal_keys(tui, "\022need");
+    int row = terminal_wait_text(tui, "`need'");
+    ck_assert(strstr(terminal_row(tui, row), "needle = 'x'") != NULL);
+    terminal_keys(tui, "\007");
+    terminal_wait_text(tui, ">>>");
+}
+END_TEST
+
+START_TEST(a_thousand_pasted_lines_run_only_when_told_to)
+{
+    char *text = malloc(64000);
+    size_t size = 0;
+    for (int i = 0; i < 1000; i++)
+        size += (size_t)snprintf(text + size, 64000 - size, "pasted_%d = %d\n", i, i);
+    snprintf(text + size, 64000 - size, "print('last', pasted_999)");
+    terminal_paste(tui, text);
+    free(text);
+    terminal_wait_text(tui, "print('last', pasted_999)");
+    ck_assert_int_eq(terminal_find(tui, "[1]"), -1);
+    ck_assert_int_ge(terminal_find(tui, "pasted_998"), 0);
+    ck_assert_int_le(terminal_count(tui, "pasted_"), 12); /* at most half of the screen */
+    terminal_keys(tui, "\r");
+    terminal_wait_text(tui, "     last 999");
+    terminal_wait_text(tui, "more rows of source");
+}
+END_TEST
+
+START_TEST(pasted_prompts_are_stripped)
+{
+    terminal_paste(tui, ">>> for i in range(2):\n...     print('in', i)\n... ");
+    terminal_wait_text(tui, ">>> for i in range(2):");
+    terminal_wait_text(tui, "...     print('in', i)");
+    ck_assert_int_eq(terminal_find(tui, ">>> >>>"), -1);
+}
+END_TEST
+
+/* ---- output ------------------------------------------------------------------------------------------ */
+
+START_TEST(output_is_live)
+{
+    tui_enter("import time; print('begun'); time.sleep(1.5); print('done')");
+    terminal_wait_text(tui, "     begun");
+    ck_assert_int_eq(terminal_find(tui, "     done"), -1);
+    tui_wait_status("busy");
+    ck_assert(strstr(terminal_row(tui, terminal_find(tui, "[1]")), "⟲") != NULL);
+    terminal_wait_text(tui, "     done");
+}
+END_TEST
+
+START_TEST(a_progress_bar_stays_one_line)
+{
+    tui_run("import time\rfor i in range(50): print('\\rstep', i, 'of 49', end='', flush=True); time.sleep(.002)\r", 2);
+    terminal_wait_text(tui, "     step 49 of 49");
+    ck_assert_int_eq(terminal_count(tui, "of 49"), 2); /* the source, and the bar */
+}
+END_TEST
+
+START_TEST(colours_and_wide_characters_arrive)
+{
+    tui_run("print('\\x1b[31mred\\x1b[0m 世界 e\\u0301')", 1);
+    int row = terminal_wait_text(tui, "     red");
+    ck_assert(strstr(terminal_row(tui, row), "red 世界 e\xcc\x81") != NULL);
+    VTermScreenCell cell = terminal_cell(tui, row, 5);
+    ck_assert(VTERM_COLOR_IS_INDEXED(&cell.fg));
+    ck_assert_int_eq(cell.fg.indexed.idx, 1);
+    ck_assert_int_eq(terminal_cell(tui, row, 9).width, 2);
+}
+END_TEST
+
+START_TEST(output_cannot_leave_its_block)
+{
+    tui_run("print('\\x1b[2J\\x1b]0;title\\x07\\x1b[?1049l\\x1bcstill here')", 1);
+    terminal_wait_text(tui, "still here");
+    ck_assert_int_eq(terminal_find(tui, "1:main"), 0);
+    ck_assert(!terminal_has_bytes(tui, "title\007"));
+}
+END_TEST
+
+START_TEST(long_output_is_folded_and_opens)
+{
+    tui_enter("for i in range(3000): print('row', i)\r");
+    terminal_wait_text(tui, "     row 2999");
+    terminal_keys(tui, "\030[g"); /* browse, the top */
+    terminal_wait_text(tui, "│    row 19");
+    terminal_keys(tui, "\004");
+    terminal_wait_text(tui, "2800 rows folded");
+    ck_assert_int_eq(terminal_find(tui, "│    row 20"), -1);
+    terminal_keys(tui, "z");
+    terminal_keys(tui, "\004");
+    terminal_wait_text(tui, "│    row 20");
+    terminal_keys(tui, "z");
+    terminal_wait_text(tui, "3000 rows folded");
+    terminal_keys(tui, "q");
+}
+END_TEST
+
+START_TEST(a_hundred_thousand_lines_are_no_trouble)
+{
+    tui_enter("for i in range(100000): print('row', i)\r");
+    terminal_wait_text(tui, "     row 99999");
+    terminal_keys(tui, "typed");
+    terminal_wait_text(tui, ">>> typed");
+    ck_assert_uint_lt(terminal_byte_count(tui), 4000000);
+}
+END_TEST
+
+/* ---- the terminal of a cell ---------------------------------------------------------------------------- */
+
+START_TEST(input_gets_the_keys)
+{
+    tui_enter("name = input('who? ')");
+    terminal_wait_text(tui, "has the keyboard");
+    int cursor_row, cursor_column, row = terminal_find(tui, "     who?");
+    terminal_wait(tui, (terminal_cursor(tui, &cursor_row, &cursor_column), cursor_row == row && cursor_column == 10));
+    terminal_keys(tui, "Bob\r");
+    terminal_wait_text(tui, "who? Bob");
+    tui_run("print('name is', name)", 2);
+    terminal_wait_text(tui, "     name is Bob");
+}
+END_TEST
+
+START_TEST(typed_text_is_not_taken_by_input)
+{
+    tui_enter("import time; time.sleep(1); got = input('late? ')");
+    terminal_wait_text(tui, "⟲");
+    terminal_keys(tui, "keep = 1");
+    terminal_wait_text(tui, "late?");
+    terminal_wait_text(tui, "waits for input");
+    terminal_wait_text(tui, ">>> keep = 1");
+    terminal_keys(tui, "\030k");
+    terminal_wait_text(tui, "has the keyboard");
+    terminal_keys(tui, "answer\r");
+    terminal_wait_text(tui, ">>> keep = 1");
+    terminal_keys(tui, "\r");
+    tui_run("print(got, keep)", 3);
+    terminal_wait_text(tui, "     answer 1");
+}
+END_TEST
+
+START_TEST(what_follows_an_answer_is_for_the_prompt)
+{
+    tui_enter("a = input('one? ')");
+    terminal_wait_text(tui, "has the keyboard");
+    terminal_keys(tui, "1\rprint('a is', a)\r");
+    terminal_wait_text(tui, "     a is 1");
+}
+END_TEST
+
+START_TEST(a_password_is_not_shown)
+{
+    tui_enter("import getpass; p = getpass.getpass()");
+    terminal_wait_text(tui, "asks for a secret");
+    terminal_keys(tui, "hush\r");
+    tui_run("len(p)", 2);
+    terminal_wait_text(tui, "     4");
+    ck_assert_int_eq(terminal_find(tui, "hush"), -1);
+}
+END_TEST
+
+START_TEST(pdb_steps)
+{
+    terminal_paste(tui, "def f():\n    breakpoint()\n    inside = 7\n    return inside");
+    terminal_keys(tui, "\r\r");
+    terminal_wait_text(tui, "[1]");
+    tui_enter("f()");
+    terminal_wait_text(tui, "(Pdb)");
+    terminal_wait_text(tui, "has the keyboard");
+    terminal_keys(tui, "n\r");
+    terminal_wait(tui, terminal_count(tui, "(Pdb)") == 2);
+    terminal_keys(tui, "p inside\r");
+    terminal_wait(tui, terminal_count(tui, "(Pdb)") == 3);
+    terminal_keys(tui, "c\r");
+    terminal_wait_text(tui, ">>>");
+    tui_wait_status("idle");
+}
+END_TEST
+
+START_TEST(a_full_screen_program_has_the_window)
+{
+    tui_enter("!printf '\\033[?1049h\\033[H\\033[2Jat the top\\033[5;10Hmid'; printf 'dle'; stty size; read x; printf '\\033[?1049l'");
+    int top = terminal_wait_text(tui, "     at the top"), middle = terminal_wait_text(tui, "middle");
+    ck_assert_int_eq(middle, top + 4);
+    terminal_wait_text(tui, "20 75");
+    terminal_wait_text(tui, "has the keyboard");
+    terminal_resize(tui, 30, 100);
+    terminal_keys(tui, "\r");
+    tui_wait_status("idle");
+    tui_run("!stty size", 2);
+    terminal_wait_text(tui, "     26 95");
+}
+END_TEST
+
+/* ---- interrupts and losses -------------------------------------------------------------------------------- */
+
+START_TEST(an_interrupt_keeps_variables)
+{
+    tui_run("kept = 'still'", 1);
+    tui_enter("while True: pass\r");
+    tui_wait_status("busy");
+    terminal_keys(tui, "\003");
+    terminal_wait_text(tui, "KeyboardInterrupt");
+    terminal_wait_text(tui, "are kept");
+    tui_run("print(kept, 'here')", 3);
+    terminal_wait_text(tui, "     still here");
+    tui_wait_status("k1 #3");
+}
+END_TEST
+
+START_TEST(interrupt_in_vain_offers_to_kill)
+{
+    tui_enter("import signal, time\rsignal.signal(signal.SIGINT, lambda *a: None)\rwhile True: time.sleep(.01)\r");
+    terminal_wait(tui, terminal_find(tui, "[3]") > 0 &&
+                           strstr(terminal_row(tui, terminal_find(tui, "[3]")), "⟲"));
+    terminal_keys(tui, "\003");
+    tui_wait_status("interrupting");
+    terminal_keys(tui, "\003");
+    terminal_wait_text(tui, "Kill");
+    terminal_keys(tui, "y");
+    terminal_wait_text(tui, "────");
+    terminal_wait_text(tui, "state");
+    tui_run("print('back')", 4);
+    tui_wait_status("k2 #1");
+}
+END_TEST
+
+START_TEST(a_reset_asks_and_names_the_cost)
+{
+    tui_run("big = 1", 1);
+    terminal_keys(tui, "\030r");
+    terminal_wait_text(tui, "reset main?");
+    terminal_wait_text(tui, "1 cell");
+    terminal_keys(tui, "n");
+    terminal_wait_no_text(tui, "reset main?");
+    tui_run("print('kept', big)", 2);
+    terminal_keys(tui, "\030r");
+    terminal_wait_text(tui, "reset main?");
+    terminal_keys(tui, "y");
+    terminal_wait_text(tui, "────");
+    tui_run("print('big' in globals())", 3);
+    terminal_wait_text(tui, "     False");
+    tui_wait_status("k2 #1");
+}
+END_TEST
+
+START_TEST(a_crash_leaves_a_ruled_line)
+{
+    tui_enter("import os; os.kill(os.getpid(), 11)");
+    int row = terminal_wait_text(tui, "────");
+    ck_assert(strstr(terminal_row(tui, row), "SIGSEGV") != NULL);
+    tui_wait_status("ended");
+    tui_run("print('again')", 2);
+    tui_wait_status("k2 #1");
+}
+END_TEST
+
+/* ---- queue -------------------------------------------------------------------------------------------------- */
+
+START_TEST(type_ahead_is_queued_and_can_be_dropped)
+{
+    tui_enter("import time; time.sleep(30)");
+    tui_wait_status("busy");
+    tui_enter("print('second')");
+    tui_enter("print('third')");
+    tui_wait_status("q:2");
+    tui_wait_status("busy 1s"); /* it sleeps by now, beyond doubt */
+    ck_assert(strstr(terminal_row(tui, terminal_find(tui, "[3]")), "queued") != NULL);
+    tui_enter(":drop");
+    terminal_wait(tui, strstr(terminal_row(tui, tui_status_row()), "q:") == NULL);
+    terminal_wait(tui, strstr(terminal_row(tui, terminal_find(tui, "[3]")), "not run") != NULL);
+    terminal_keys(tui, "\003");
+    terminal_wait_text(tui, "KeyboardInterrupt");
+}
+END_TEST
+
+static Suite *suite_tui(void)
+{
+    Suite *suite = suite_create("tui");
+    TCase *tests = tui_test_case(suite, "prompt");
+    tcase_add_test(tests, opens_with_tab_prompt_and_status);
+    tcase_add_test(tests, a_cell_shows_source_time_and_outcome);
+    tcase_add_test(tests, a_value_is_shown_and_an_error_marked);
+    tcase_add_test(tests, a_block_goes_on_until_it_is_complete);
+    tcase_add_test(tests, the_prompt_edits_within_a_block);
+    tcase_add_test(tests, brackets_that_belong_together_are_marked);
+    tcase_add_test(tests, history_comes_back_by_up);
+    tcase_add_test(tests, reverse_search_shows_what_it_looks_for);
+    tcase_add_test(tests, a_thousand_pasted_lines_run_only_when_told_to);
+    tcase_add_test(tests, pasted_prompts_are_stripped);
+    tests = tui_test_case(suite, "output");
+    tcase_add_test(tests, output_is_live);
+    tcase_add_test(tests, a_progress_bar_stays_one_line);
+    tcase_add_test(tests, colours_and_wide_characters_arrive);
+    tcase_add_test(tests, output_cannot_leave_its_block);
+    tcase_add_test(tests, long_output_is_folded_and_opens);
+    tcase_add_test(tests, a_hundred_thousand_lines_are_no_trouble);
+    tests = tui_test_case(suite, "input");
+    tcase_add_test(tests, input_gets_the_keys);
+    tcase_add_test(tests, typed_text_is_not_taken_by_input);
+    tcase_add_test(tests, what_follows_an_answer_is_for_the_prompt);
+    tcase_add_test(tests, a_password_is_not_shown);
+    tcase_add_test(tests, pdb_steps);
+    tcase_add_test(tests, a_full_screen_program_has_the_window);
+    tests = tui_test_case(suite, "loss");
+    tcase_add_test(tests, an_interrupt_keeps_variables);
+    tcase_add_test(tests, interrupt_in_vain_offers_to_kill);
+    tcase_add_test(tests, a_reset_asks_and_names_the_cost);
+    tcase_add_test(tests, a_crash_leaves_a_ruled_line);
+    tcase_add_test(tests, type_ahead_is_queued_and_can_be_dropped);
+    return suite;
+}
+
+int main(void)
+{
+    return test_run(suite_tui());
+}

@@ -17,18 +17,62 @@
 
 /* A person who types when a question comes does not answer it. */
 #define TYPING_MS 500
+#define BAR_ROWS 4 /* of one text */
+
+/* How many bytes of text go into a row, cut between words where it can be. */
+static size_t row_size(const char *text, int columns)
+{
+    size_t size = strlen(text), fits = glyph_fit(text, size, columns), cut = fits;
+    if (fits == size)
+        return size;
+    while (cut > fits / 2 && text[cut] != ' ')
+        cut--;
+    return cut > fits / 2 ? cut : fits ? fits : 1;
+}
+
+static int rows_of(const struct tui *tui, const char *text)
+{
+    int rows = 0;
+    for (; rows == 0 || (*text && rows < BAR_ROWS); rows++) {
+        text += row_size(text, tui->layout.columns);
+        text += *text == ' ';
+    }
+    return rows;
+}
+
+/* What is not the prompt's: "[question]  y yes · n no". Yours. */
+static char *question_text(const struct tui *tui)
+{
+    return xasprintf(" %s  y yes · n no", tui->question);
+}
 
 int tui_bars_count(const struct tui *tui)
 {
-    return (tui->front->questions != NULL) + (tui->question != NULL) + tui->search.typing +
-           (tui->message != NULL) + (tui->signature != NULL && tui->focus == FOCUS_PROMPT);
+    int rows = (tui->front->questions != NULL) + tui->search.typing;
+    if (tui->signature && tui->focus == FOCUS_PROMPT)
+        rows += rows_of(tui, tui->signature);
+    if (tui->message)
+        rows += rows_of(tui, tui->message);
+    if (tui->question) {
+        char *text = question_text(tui);
+        rows += rows_of(tui, text);
+        free(text);
+    }
+    return rows;
 }
 
-static void draw_bar(struct tui *tui, int row, const char *text, enum theme_role role)
+/* Returns the row behind it. */
+static int draw_bar(struct tui *tui, int row, const char *text, enum theme_role role)
 {
     struct block_style style = tui_style(tui, role);
-    screen_fill(tui->screen, row, 0, tui->layout.columns, style);
-    screen_puts(tui->screen, row, 0, tui->layout.columns, text, style);
+    for (int rows = rows_of(tui, text); rows > 0; rows--, row++) {
+        size_t size = row_size(text, tui->layout.columns);
+        screen_fill(tui->screen, row, 0, tui->layout.columns, style);
+        screen_text(tui->screen, row, 0, tui->layout.columns, text, size, style);
+        text += size;
+        text += *text == ' ';
+    }
+    return row;
 }
 
 static void add_key(struct strbuf *out, const struct tui *tui, const char *command, const char *what)
@@ -64,9 +108,9 @@ void tui_bars_draw(struct tui *tui)
     if (tui->front->questions)
         draw_approval(tui, row++);
     if (tui->signature && tui->focus == FOCUS_PROMPT)
-        draw_bar(tui, row++, tui->signature, ROLE_MESSAGE);
+        row = draw_bar(tui, row, tui->signature, ROLE_MESSAGE);
     if (tui->message)
-        draw_bar(tui, row++, tui->message, ROLE_MESSAGE);
+        row = draw_bar(tui, row, tui->message, ROLE_MESSAGE);
     if (tui->search.typing) {
         text = xasprintf("%c%s", tui->search.kind, strbuf_text(&tui->search.line));
         draw_bar(tui, row, text, ROLE_TEXT);
@@ -75,7 +119,7 @@ void tui_bars_draw(struct tui *tui)
         free(text);
     }
     if (tui->question) {
-        text = xasprintf(" %s  y yes · n no", tui->question);
+        text = question_text(tui);
         draw_bar(tui, row, text, ROLE_BAR);
         free(text);
     }

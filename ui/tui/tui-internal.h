@@ -107,7 +107,7 @@ struct tui {
     struct repl_session *front; /* whose text the prompt holds */
     char sequence[96];          /* keys of a command that has begun: "C-x" */
     int64_t escape_ms;          /* when what the keyboard has begun is over; 0: nothing is begun */
-    int64_t typed_ms;           /* the last key of text */
+    int64_t typed_ms;           /* the last key of text; 0: a command came after it */
     bool mouse;
 
     char *message;    /* one line, until the next key */

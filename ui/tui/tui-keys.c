@@ -40,6 +40,7 @@ void tui_run_line(struct tui *tui, const char *line)
 {
     struct strbuf error = STRBUF_INIT;
     char *copy = with_cell(tui, line);
+    tui->typed_ms = 0; /* who commands does not type */
     if (!repl_command(tui->repl, tui->front, copy, &error))
         tui_say(tui, "%s", strbuf_text(&error));
     free(copy);
@@ -104,6 +105,7 @@ static void interrupt_or_clear(struct tui *tui)
         tui_browse_leave(tui);
         return;
     }
+    tui->typed_ms = 0;
     if (repl_interrupt(tui->repl, tui->front)) {
         tui_damage(tui, DAMAGE_ALL);
         return;

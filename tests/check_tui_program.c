@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The full screen as a program among others: several sessions, resizing, signals, stopping, leaving,
+ * terminals that can little.
+ */
+#include "config.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "tui-testlib.h"
+
+static void start(const char *const *arguments, int rows, int columns, const char *const *environment)
+{
+    tui_stop();
+    tui_start(arguments, rows, columns, environment);
+}
+
+/* ---- sessions ---------------------------------------------------------------------------------- */
+
+START_TEST(two_sessions_run_at_once)
+{
+    start((const char *const[]){"--session", "one", "--session", "two", NULL}, 24, 80, NULL);
+    terminal_wait_text(tui, "1:one  2:two");
+    terminal_wait_text(tui, ">>>");
+    tui_enter("import time; time.sleep(60)");
+    tui_wait_status("busy");
+    terminal_keys(tui, "\0302");
+    tui_wait_status(" two");
+    terminal_wait_text(tui, "1:one ●");
+    tui_run("print('in two')", 1);
+    terminal_wait_text(tui, "     in two");
+    tui_wait_status("idle");
+    terminal_keys(tui, "\030p");
+    tui_wait_status(" one");
+    tui_wait_status("busy");
+    terminal_keys(tui, "\003");
+    terminal_wait_text(tui, "KeyboardInterrupt");
+}
+END_TEST
+
+START_TEST(each_session_keeps_its_draft)
+{
+    start((const char *const[]){"--session", "one", "--session", "two", NULL}, 24, 80, NULL);
+    terminal_wait_text(tui, ">>>");
+    terminal_keys(tui, "draft of one");
+    terminal_wait_text(tui, ">>> draft of one");
+    terminal_keys(tui, "\030n");
+    tui_wait_status(" two");
+    ck_assert_int_eq(terminal_find(tui, "draft of one"), -1);
+    terminal_keys(tui, "of two\030n");
+    terminal_wait_text(tui, ">>> draft of one");
+    terminal_keys(tui, "\030n");
+    terminal_wait_text(tui, ">>> of two");
+}
+END_TEST
+
+START_TEST(tabs_are_opened_renamed_and_closed)
+{
+    terminal_keys(tui, "\030c");
+    terminal_wait_text(tui, "2:");
+    tui_enter(":rename other");
+    terminal_wait_text(tui, "2:other");
+    tui_wait_status(" other");
+    VTermScreenCell front = terminal_cell(tui, 0, terminal_column(tui, 0, "2:other"));
+    ck_assert(front.attrs.bold);
+    terminal_keys(tui, "\030&");
+    terminal_wait_no_text(tui, "2:other");
+    tui_wait_status(" main");
+}
+END_TEST
+
+START_TEST(a_background_tab_tells_that_it_has_news)
+{
+    terminal_keys(tui, "\030c");
+    terminal_wait_text(tui, "2:");
+    tui_enter("import time; time.sleep(1); 1 / 0");
+    terminal_keys(tui, "\0301");
+    tui_wait_status(" main");
+    terminal_wait(tui, strstr(terminal_row(tui, 0), "✗") != NULL);
+    terminal_keys(tui, "\0302");
+    terminal_wait_text(tui, "ZeroDivisionError");
+    terminal_wait(tui, strstr(terminal_row(tui, 0), "✗") == NULL);
+}
+END_TEST
+
+/* ---- sizes ---------------------------------------------------------------------------------------- */
+
+START_TEST(a_storm_of_resizes_is_survived)
+{
+    static const int sizes[][2] = {{10, 40}, {40, 120}, {12, 41}, {24, 80}, {11, 200}, {60, 50}};
+    tui_run("print('wide ' * 30)", 1);
+    terminal_keys(tui, "typed text");
+    for (int i = 0; i < 200; i++) {
+        terminal_resize(tui, sizes[i % 6][0], sizes[i % 6][1]);
+        terminal_pump(tui, i % 7 == 0 ? 5 : 0);
+    }
+    terminal_resize(tui, 20, 60);
+    terminal_wait(tui, terminal_find(tui, ">>> typed text") >= 0 && strstr(terminal_row(tui, 19), "idle"));
+    terminal_wait(tui, strstr(terminal_row(tui, 0), "1:main") != NULL);
+    /* 150 characters in rows of 55 */
+    ck_assert_int_eq(terminal_count(tui, "wide wide"), 3);
+}
+END_TEST
+
+START_TEST(a_small_terminal_gets_a_polite_message)
+{
+    terminal_resize(tui, 6, 30);
+    terminal_wait_text(tui, "too small");
+    terminal_keys(tui, "print('blind')\r");
+    terminal_resize(tui, 24, 80);
+    terminal_wait_text(tui, "     blind");
+}
+END_TEST
+
+START_TEST(forty_by_ten_is_enough)
+{
+    start(NULL, 10, 40, NULL);
+    terminal_wait_text(tui, ">>>");
+    tui_run("print('fits')", 1);
+    terminal_wait_text(tui, "     fits");
+    tui_wait_status("main");
+    tui_wait_status("idle");
+}
+END_TEST
+
+/* ---- signals ----------------------------------------------------------------------------------------- */
+
+static void ck_restored(void)
+{
+    ck_assert(terminal_has_bytes(tui, "\033[?1049l"));
+    ck_assert(terminal_has_bytes(tui, "\033[?2004l"));
+    ck_assert(terminal_has_bytes(tui, "\033[?1000l"));
+    ck_assert(terminal_cursor_shown(tui));
+}
+
+static void end_by(int signal_number, bool busy)
+{
+    if (busy) {
+        tui_enter("import subprocess; subprocess.run(['sleep', '1000'])");
+        tui_wait_status("busy");
+    }
+    kill(terminal_pid(tui), signal_number);
+    int status = terminal_wait_exit(tui);
+    ck_assert_msg((WIFEXITED(status) && WEXITSTATUS(status) == 128 + signal_number) ||
+                      (WIFSIGNALED(status) && WTERMSIG(status) == signal_number),
+                  "wait status %#x", (unsigned)status);
+    ck_restored();
+    tui_stop(); /* looks for processes */
+}
+
+START_TEST(sigterm_gives_the_terminal_back)
+{
+    end_by(SIGTERM, true);
+}
+END_TEST
+
+START_TEST(sighup_gives_the_terminal_back)
+{
+    end_by(SIGHUP, true);
+}
+END_TEST
+
+START_TEST(a_fault_gives_the_terminal_back)
+{
+    end_by(SIGABRT, false);
+}
+END_TEST
+
+START_TEST(sigkill_leaves_no_process)
+{
+    tui_enter("import subprocess; subprocess.run(['sleep', '1000'])");
+    tui_wait_status("busy");
+    kill(terminal_pid(tui), SIGKILL);
+    terminal_wait_exit(tui);
+    tui_stop();
+}
+END_TEST
+
+/* ---- stopping ------------------------------------------------------------------------------------------ */
+
+START_TEST(ctrl_z_stops_it_properly)
+{
+    char command[4200];
+    tui_stop();
+    /* a shell with job control between us and it */
+    snprintf(command, sizeof(command),
+             "set -m; '%s' --python '%s'; echo STOPPED; read key; fg >/dev/null; echo ENDED", test_build_path("hermes-repl"),
+             test_python());
+    char home[4200];
+    snprintf(home, sizeof(home), "HOME=%s", test_directory());
+    struct test_processes *before = test_processes_take();
+    tui = terminal_start((const char *const[]){"/bin/bash", "-c", command, NULL}, 24, 80,
+                         (const char *const[]){home, "XDG_CONFIG_HOME", "XDG_STATE_HOME", NULL});
+    terminal_wait_text(tui, ">>>");
+    terminal_keys(tui, "half typed");
+    terminal_wait_text(tui, ">>> half typed");
+    terminal_keys(tui, "\032");
+    terminal_wait_text(tui, "STOPPED");
+    ck_restored();
+    terminal_resize(tui, 20, 70);
+    terminal_keys(tui, "\r");
+    terminal_wait_text(tui, ">>> half typed");
+    terminal_wait(tui, strstr(terminal_row(tui, 19), "main") != NULL);
+    terminal_keys(tui, "\034");
+    terminal_wait_text(tui, "ENDED");
+    terminal_wait_exit(tui);
+    terminal_stop(tui);
+    tui = NULL;
+    test_processes_check(before, 10000);
+}
+END_TEST
+
+/* ---- leaving ---------------------------------------------------------------------------------------------- */
+
+START_TEST(ctrl_d_leaves_when_nothing_runs)
+{
+    terminal_keys(tui, "\004");
+    int status = terminal_wait_exit(tui);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ck_restored();
+    tui_stop();
+}
+END_TEST
+
+START_TEST(leaving_asks_when_something_runs)
+{
+    tui_enter("import time; time.sleep(60)");
+    tui_wait_status("busy");
+    terminal_keys(tui, "\004");
+    terminal_wait_text(tui, "y yes");
+    terminal_keys(tui, "n");
+    terminal_wait_no_text(tui, "y yes");
+    tui_enter(":quit");
+    terminal_wait_text(tui, "y yes");
+    terminal_keys(tui, "y");
+    terminal_wait_exit(tui);
+    tui_stop();
+}
+END_TEST
+
+/* ---- terminals that can little ------------------------------------------------------------------------------ */
+
+START_TEST(no_color_means_none)
+{
+    start(NULL, 24, 80, (const char *const[]){"NO_COLOR=1", NULL});
+    terminal_wait_text(tui, ">>>");
+    tui_run("print('plain')", 1);
+    terminal_wait_text(tui, "     plain");
+    ck_assert(!terminal_has_bytes(tui, "[38;5"));
+    ck_assert(!terminal_has_bytes(tui, "[31m"));
+    ck_assert(terminal_cell(tui, tui_status_row(), 1).attrs.reverse);
+}
+END_TEST
+
+START_TEST(without_utf8_marks_are_ascii)
+{
+    start(NULL, 24, 80, (const char *const[]){"LC_ALL=C", NULL});
+    terminal_wait_text(tui, ">>>");
+    tui_enter("1 + 1");
+    int row = terminal_wait_text(tui, "     2");
+    terminal_wait(tui, strstr(terminal_row(tui, row - 1), "ms +") != NULL);
+    tui_wait_status("main | ");
+}
+END_TEST
+
+START_TEST(a_light_background_is_noticed)
+{
+    start(NULL, 24, 80, (const char *const[]){"COLORFGBG=0;15", NULL});
+    int row = terminal_wait_text(tui, ">>>");
+    VTermScreenCell cell = terminal_cell(tui, row, 0);
+    ck_assert(VTERM_COLOR_IS_INDEXED(&cell.fg));
+    ck_assert_int_eq(cell.fg.indexed.idx, 28);
+    terminal_keys(tui, "\033]11;rgb:1010/1010/1010\033\\");
+    terminal_wait(tui, terminal_cell(tui, row, 0).fg.indexed.idx != 28);
+}
+END_TEST
+
+/* ---- tools ------------------------------------------------------------------------------------------------------ */
+
+START_TEST(an_approval_is_asked_and_takes_no_typed_text)
+{
+    start((const char *const[]){"--tools", "terminal", NULL}, 24, 80, NULL);
+    terminal_wait_text(tui, ">>>");
+    tui_enter("from hermes_tools import terminal; print(terminal('echo tool-ran'))");
+    int row = terminal_wait_text(tui, "! terminal");
+    ck_assert(strstr(terminal_row(tui, row), "C-x a once") != NULL);
+    tui_wait_status("! approval");
+    terminal_keys(tui, "yes_typed");
+    terminal_wait_text(tui, ">>> yes_typed");
+    terminal_keys(tui, "\030d");
+    terminal_wait_no_text(tui, "! terminal");
+    tui_wait_status("idle");
+    terminal_keys(tui, "\003");
+    terminal_wait_no_text(tui, ">>> yes_typed");
+    tui_enter("print(terminal('echo tool-ran')['output'])");
+    terminal_wait_text(tui, "! terminal");
+    terminal_keys(tui, "\030a");
+    terminal_wait_text(tui, "     tool-ran");
+    tui_wait_status("idle");
+}
+END_TEST
+
+static Suite *suite_tui_program(void)
+{
+    Suite *suite = suite_create("tui_program");
+    TCase *tests = tui_test_case(suite, "sessions");
+    tcase_add_test(tests, two_sessions_run_at_once);
+    tcase_add_test(tests, each_session_keeps_its_draft);
+    tcase_add_test(tests, tabs_are_opened_renamed_and_closed);
+    tcase_add_test(tests, a_background_tab_tells_that_it_has_news);
+    tests = tui_test_case(suite, "sizes");
+    tcase_add_test(tests, a_storm_of_resizes_is_survived);
+    tcase_add_test(tests, a_small_terminal_gets_a_polite_message);
+    tcase_add_test(tests, forty_by_ten_is_enough);
+    tests = tui_test_case(suite, "signals");
+    tcase_add_test(tests, sigterm_gives_the_terminal_back);
+    tcase_add_test(tests, sighup_gives_the_terminal_back);
+    tcase_add_test(tests, a_fault_gives_the_terminal_back);
+    tcase_add_test(tests, sigkill_leaves_no_process);
+    tcase_add_test(tests, ctrl_z_stops_it_properly);
+    tests = tui_test_case(suite, "leaving");
+    tcase_add_test(tests, ctrl_d_leaves_when_nothing_runs);
+    tcase_add_test(tests, leaving_asks_when_something_runs);
+    tests = tui_test_case(suite, "terminals");
+    tcase_add_test(tests, no_color_means_none);
+    tcase_add_test(tests, without_utf8_marks_are_ascii);
+    tcase_add_test(tests, a_light_background_is_noticed);
+    tests = tui_test_case(suite, "tools");
+    tcase_add_test(tests, an_approval_is_asked_and_takes_no_typed_text);
+    return suite;
+}
+
+int main(void)
+{
+    return test_run(suite_tui_program());
+}
