@@ -10,7 +10,9 @@
 #include "cli.h"
 
 static const char usage[] =
-    "usage: hermes-repl --batch FILE|- [ARGS...]   run a script or notebook\n"
+    "usage: hermes-repl [--session NAME] [FILE]    work in sessions\n"
+    "       hermes-repl --plain                    the same at a plain prompt\n"
+    "       hermes-repl --batch FILE|- [ARGS...]   run a script or notebook\n"
     "       hermes-repl -c CODE [ARGS...]          run one cell\n"
     "       hermes-repl --verify FILE              run a notebook, compare outputs\n"
     "       hermes-repl --convert FILE OUT         to .ipynb, .py, .md, .html\n"

@@ -23,6 +23,8 @@
 
 /* clang-format off */
 const struct cli_entry cli_table[] = {
+    FLAG(CLI_PLAIN, "plain", 0, "plain", CLI_GROUP_RUN,
+         "a plain prompt in place of the full screen; chosen by itself where there is no capable terminal"),
     WORD(CLI_SESSION, "session", 0, CLI_TYPE_LIST, "NAME", CLI_GROUP_RUN,
          "open the session of this name (several give several tabs); with --history, search in it only"),
     WORD(CLI_BATCH, "batch", 0, CLI_TYPE_FLAG, NULL, CLI_GROUP_RUN,
@@ -84,6 +86,9 @@ const struct cli_entry cli_table[] = {
     {.id = CLI_TOOL_COMMANDS, .key = "tool_commands", .type = CLI_TYPE_COMMANDS,
      .range = "object", .default_value = "", .group = CLI_GROUP_KERNEL,
      .help = "commands that are tools, see docs/tools.md"},
+    {.id = CLI_KEYS, .name = "keys", .key = "keys", .type = CLI_TYPE_TEXT, .argument = "FILE",
+     .range = "", .default_value = "", .group = CLI_GROUP_KERNEL,
+     .help = "key bindings, in place of $XDG_CONFIG_HOME/hermes-repl/keys"},
     WORD(CLI_CONFIG, "config", 0, CLI_TYPE_TEXT, "FILE", CLI_GROUP_KERNEL,
          "configuration, in place of $XDG_CONFIG_HOME/hermes-repl/config.json"),
 
@@ -108,6 +113,10 @@ const struct cli_entry cli_table[] = {
          "the version"),
     WORD(CLI_LIST_OPTIONS, "list-options", 0, CLI_TYPE_FLAG, NULL, CLI_GROUP_ABOUT,
          "names, types, defaults and values of what can be configured"),
+    WORD(CLI_LIST_COMMANDS, "list-commands", 0, CLI_TYPE_FLAG, NULL, CLI_GROUP_ABOUT,
+         "the commands of the prompt"),
+    WORD(CLI_LIST_KEYS, "list-keys", 0, CLI_TYPE_FLAG, NULL, CLI_GROUP_ABOUT,
+         "the keys, with those of the key file"),
     WORD(CLI_EXPLAIN_ENV, "explain-env", 0, CLI_TYPE_FLAG, NULL, CLI_GROUP_ABOUT,
          "which environment variables a kernel would see (names only)"),
     CHOICE(CLI_COMPLETION, "completion", NULL, "bash|zsh|fish", "", CLI_GROUP_ABOUT,

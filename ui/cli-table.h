@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 enum cli_id {
+    CLI_PLAIN,
     CLI_BATCH,
     CLI_CODE,
     CLI_VERIFY,
@@ -36,6 +37,7 @@ enum cli_id {
     CLI_TOOLS,
     CLI_APPROVE,
     CLI_TOOL_COMMANDS,
+    CLI_KEYS,
     CLI_CONFIG,
     CLI_SESSION,
     CLI_HISTORY_MODE,
@@ -48,6 +50,8 @@ enum cli_id {
     CLI_HELP,
     CLI_VERSION,
     CLI_LIST_OPTIONS,
+    CLI_LIST_COMMANDS,
+    CLI_LIST_KEYS,
     CLI_EXPLAIN_ENV,
     CLI_COMPLETION,
     CLI_SCHEMA,

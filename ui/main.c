@@ -17,7 +17,9 @@
 
 #include "batch.h"
 #include "cli.h"
+#include "command.h"
 #include "document-file.h"
+#include "interactive.h"
 #include "mcp.h"
 #include "signals.h"
 #include "source-text.h"
@@ -25,7 +27,6 @@
 #include "store.h"
 #include "tool-calls.h"
 #include "tool-list.h"
-#include "tui.h"
 #include "xalloc.h"
 
 extern char **environ;
@@ -237,6 +238,16 @@ static int inform(struct program *program)
         cli_completion(&out, settings, shell);
         return print(&out) ? 0 : 1;
     }
+    if (settings_flag(settings, CLI_LIST_COMMANDS)) {
+        command_list(&out);
+        return print(&out) ? 0 : 1;
+    }
+    if (settings_flag(settings, CLI_LIST_KEYS)) {
+        struct keymap *keymap = interactive_keymap(settings);
+        keymap_list(keymap, &out);
+        keymap_free(keymap);
+        return print(&out) ? 0 : 1;
+    }
     if (settings_flag(settings, CLI_SCHEMA))
         return print_schema(program);
     return settings_flag(settings, CLI_EXPLAIN_ENV) ? explain_env(program) : -1;
@@ -407,57 +418,6 @@ static int run_batch(struct program *program)
  * ----------------------------------------------------------------------------------
  */
 
-/* The names of --session, NULL-ended. Yours; the strings are not. */
-static const char **session_names(const struct cli *cli)
-{
-    const char **names = xcalloc(cli->count + 1, sizeof(*names));
-    size_t count = 0;
-    for (size_t i = 0; i < cli->count; i++) {
-        if (cli->words[i].setting->entry->id == CLI_SESSION)
-            names[count++] = cli->words[i].value;
-    }
-    return names;
-}
-
-static int run_interactive(struct program *program)
-{
-    struct settings *settings = &program->settings;
-    bool scrub = strcmp(settings_text(settings, CLI_ENV), "scrub") == 0;
-    bool strict = strcmp(settings_text(settings, CLI_MODE), "strict") == 0;
-    const char **tools =
-        tool_list_parse(&settings->tools, settings_text(settings, CLI_TOOLS), &program->error);
-    const char **sessions = session_names(&program->cli);
-    const struct tool_terms terms = {
-        .tools = tools,
-        .settings = &settings->tools,
-        .approve = settings_text(settings, CLI_APPROVE),
-        .env = scrub ? HERMES_ENV_SCRUB : HERMES_ENV_INHERIT,
-        .cwd = text_or_null(settings, CLI_CWD),
-        .strict = strict,
-    };
-    struct repl_options options = {
-        .settings = settings,
-        .terms = &terms,
-        .mode = strict ? HERMES_MODE_STRICT : HERMES_MODE_PROJECT,
-        .python = text_or_null(settings, CLI_PYTHON),
-        .cwd = terms.cwd,
-        .env = terms.env,
-        .sessions = sessions,
-    };
-    const char *mode = settings_text(settings, CLI_HISTORY_MODE);
-    options.store = store_open(NULL, strcmp(mode, "off") == 0         ? STORE_OFF
-                                     : strcmp(mode, "no-output") == 0 ? STORE_NO_OUTPUT
-                                                                      : STORE_ON);
-    const char *file = program->cli.rest ? program->cli.rest[0] : NULL;
-    int status;
-    if (!tui_run(program->engine, &options, file, &status, &program->error))
-        status = usage_error(strbuf_text(&program->error));
-    store_close(options.store);
-    free(sessions);
-    free(tools);
-    return status;
-}
-
 /*
  * ---- the program
  * ----------------------------------------------------------------------------------
@@ -483,9 +443,8 @@ static int run(struct program *program, int argc, char **argv)
     if (settings_flag(settings, CLI_BATCH) || cli_value(&program->cli, CLI_CODE) ||
         cli_value(&program->cli, CLI_VERIFY))
         return run_batch(program);
-    if (tui_is_possible())
-        return run_interactive(program);
-    return usage_error("nothing to do: give --batch FILE, -c CODE or --mcp (see --help)");
+    bool good = interactive_start(settings, &program->cli, &status, &program->error);
+    return good ? status : usage_error(strbuf_text(&program->error));
 }
 
 int main(int argc, char **argv)

@@ -9,6 +9,7 @@
 #include "edit.h"
 #include "plain-modes.h"
 #include "plain.h"
+#include "pylex.h"
 #include "xalloc.h"
 
 struct plain {
@@ -27,15 +28,19 @@ struct plain {
     size_t dumb_line;      /* the line of the block that a dumb terminal shows */
     char *message;         /* what readline asks for in place of the prompt; NULL: nothing */
     struct strbuf sequence, sequence_raw; /* keys of ours that have begun: names, bytes */
+    bool in_paste, mark_begins; /* the bytes that come are pasted */
+    size_t mark_at;
     struct strbuf held;    /* typed while a cell ran that did not read */
+    int64_t pass_after_ms; /* after an interrupt: when the cell gets keys again; 0: now */
     bool doubt, question;  /* yes or no, or an approval, is asked for */
     uint64_t completion, signature; /* requests */
-    bool hinted;
+    bool hinted, paste_on, was_busy;
     int64_t escape_ms;     /* when a lone escape is a key; 0: there is none */
 
     /* Without: blocks from standard input. */
     struct strbuf input, block;
-    bool input_over, prompts;
+    struct pylex lex; /* of the block so far */
+    bool input_over, prompts, has_suite;
 
     int exit_status; /* -1: go on */
     bool last_failed;
@@ -61,6 +66,8 @@ void plain_draw(struct plain *plain);
 /* The block was entered, or thrown away: what stands there stays. */
 void plain_leave_prompt(struct plain *plain, const char *mark);
 void plain_clear_screen(struct plain *plain);
+void plain_paste_mode(struct plain *plain, bool on);
+void plain_resized(struct plain *plain);
 void plain_screen_open(struct plain *plain);
 void plain_follow_front(struct plain *plain);
 

@@ -227,6 +227,7 @@ void plain_draw(struct plain *plain)
         plain_write(plain, 1, "\r\n", 2);
         plain->at_start = true;
     }
+    plain_paste_mode(plain, true);
     if (!plain->drawn)
         rl_on_new_line();
     take_message(plain);
@@ -273,6 +274,7 @@ void plain_leave_prompt(struct plain *plain, const char *mark)
     strbuf_free(&shown.prompt);
     strbuf_free(&shown.text);
     plain->drawn = false;
+    plain_paste_mode(plain, false);
     plain_write(plain, 1, mark, strlen(mark));
     plain_write(plain, 1, "\r\n", 2);
     rl_on_new_line();
@@ -284,6 +286,24 @@ void plain_clear_screen(struct plain *plain)
     if (!plain->dumb)
         plain_write(plain, 1, "\033[H\033[2J", 7);
     plain->at_start = true;
+}
+
+/* Pastes come between marks, so that their lines are not run one by one. */
+void plain_paste_mode(struct plain *plain, bool on)
+{
+    if (plain->dumb || plain->paste_on == on)
+        return;
+    plain->paste_on = on;
+    put(STDOUT_FILENO, on ? "\033[?2004h" : "\033[?2004l", 8);
+}
+
+void plain_resized(struct plain *plain)
+{
+    plain_hide(plain);
+    plain_terminal_size(&plain->options->columns, &plain->options->rows);
+    rl_set_screen_size(plain->options->rows, plain->options->columns);
+    edit_set_width(plain->edit, plain->options->columns);
+    repl_resize(plain->repl, plain->options->columns, plain->options->rows);
 }
 
 static bool cannot_go_up(void)
@@ -300,6 +320,7 @@ void plain_screen_open(struct plain *plain)
     edit_cancel(plain->edit); /* readline takes its stream when a line begins */
     rl_tty_set_echoing(1);
     rl_set_screen_size(plain->options->rows, plain->options->columns);
+    edit_set_width(plain->edit, plain->options->columns);
     plain->at_start = true;
     plain->modes.last = '\n';
 }

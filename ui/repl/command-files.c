@@ -107,33 +107,37 @@ bool command_run_file(struct repl *repl, struct repl_session *session, const cha
     return good;
 }
 
-bool command_load(struct repl *repl, struct repl_session *session, const char *arguments,
-                  struct strbuf *error)
+bool repl_read_source(const char *path, struct strbuf *text, struct strbuf *error)
 {
     struct document document = {.format = DOCUMENT_SCRIPT};
-    struct strbuf text = STRBUF_INIT;
-    char *path = command_path(arguments);
     bool good = read_document(path, &document, error);
     for (size_t i = 0; good && i < document.count; i++) {
         const struct document_cell *cell = &document.cells[i];
         if (cell->kind != CELL_CODE)
             continue;
         if (cell->marker)
-            strbuf_addf(&text, "%s\n", cell->marker);
-        strbuf_add(&text, cell->source, cell->size);
-        if (text.size && text.data[text.size - 1] != '\n')
-            strbuf_addc(&text, '\n');
+            strbuf_addf(text, "%s\n", cell->marker);
+        strbuf_add(text, cell->source, cell->size);
+        if (text->size && text->data[text->size - 1] != '\n')
+            strbuf_addc(text, '\n');
     }
-    while (text.size && text.data[text.size - 1] == '\n')
-        text.data[--text.size] = '\0';
-    if (good && !text.size) {
+    while (text->size && text->data[text->size - 1] == '\n')
+        text->data[--text->size] = '\0';
+    if (good && !text->size)
         strbuf_setf(error, "%s holds no code", path);
-        good = false;
-    }
+    document_free(&document);
+    return good && text->size;
+}
+
+bool command_load(struct repl *repl, struct repl_session *session, const char *arguments,
+                  struct strbuf *error)
+{
+    struct strbuf text = STRBUF_INIT;
+    char *path = command_path(arguments);
+    bool good = repl_read_source(path, &text, error);
     if (good && repl->front.insert)
         repl->front.insert(repl->context, session, strbuf_text(&text), text.size);
     strbuf_free(&text);
-    document_free(&document);
     free(path);
     return good;
 }

@@ -42,7 +42,7 @@ static void add_command(struct strbuf *out, const struct command *command)
 /* Whether this front end has it. */
 static bool is_here(const struct repl *repl, const struct command *command)
 {
-    return !(command->needs & COMMAND_SCREEN_ONLY) || repl->options.blocks;
+    return !(command->needs & COMMAND_SCREEN_ONLY) || !repl->options.plain;
 }
 
 static bool help_on(struct repl *repl, struct repl_session *session, const char *name,

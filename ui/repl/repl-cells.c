@@ -88,6 +88,7 @@ static void queue_cell(struct repl *repl, struct repl_cell_data *data,
     data->post_mortem = what->post_mortem;
     session->queued++;
     session->next_number++;
+    repl_store_begin(repl, data);
     repl_add_item(repl, session, &data->cell, NULL);
     repl_tell_session(repl, session);
 }

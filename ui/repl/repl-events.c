@@ -78,7 +78,9 @@ static void kernel_ended(struct repl *repl, struct repl_session *session,
         strbuf_free(&cost);
     }
     /* One that nobody used and that ended as kernels do is no news. */
-    if (session->ran || data->cause == HERMES_PREVIOUS_DIED ||
+    if (repl->finishes)
+        strbuf_clear(&line);
+    else if (session->ran || data->cause == HERMES_PREVIOUS_DIED ||
         data->cause == HERMES_PREVIOUS_TIMEOUT)
         repl_add_item(repl, session, NULL, strbuf_steal(&line));
     strbuf_free(&line);
@@ -99,7 +101,7 @@ static void kernel_ends(struct repl *repl, struct repl_session *session, enum he
     if (!session->running) /* else its result tells more, and comes next */
         kernel_ended(repl, session, NULL);
     repl_tell_session(repl, session);
-    if (cause == HERMES_PREVIOUS_RESET)
+    if (cause == HERMES_PREVIOUS_RESET && !repl->finishes)
         repl_start_kernel(repl, session);
 }
 
@@ -254,6 +256,7 @@ static void on_done(struct repl *repl, struct repl_cell_data *data,
     if (repl->options.blocks)
         block_end(data->cell.output);
     data->cell.state = REPL_SETTLED;
+    repl_store_settle(repl, data, result);
     int interrupts = session->running == &data->cell ? session->interrupts : 0;
     free_running(repl, data);
     repl_close_cell(repl, data);

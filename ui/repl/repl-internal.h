@@ -36,6 +36,7 @@ struct repl_session_data {
     struct repl_session session;
     char *owner; /* the engine's name of it: stays when the session is renamed */
     char *save_path;
+    bool named;       /* by a person: its earlier cells came back */
     bool post_mortem; /* :pdb on */
     /* A kernel that ends, whose ruled line waits for its cell to settle. */
     enum hermes_previous cause;
@@ -104,7 +105,9 @@ struct repl {
     enum repl_doubt doubt;
     struct repl_session *doubt_session;
     uint64_t doubt_cell;
-    bool quits;
+    bool recalled; /* the history, from the store */
+    unsigned steps;
+    bool quits, finishes; /* ends of kernels are no news then */
 };
 
 static inline struct repl_session_data *session_data(struct repl_session *session)
@@ -199,6 +202,15 @@ void repl_add_cost(struct strbuf *out, struct repl_session *session);
 void repl_add_age(struct strbuf *out, int64_t ms);
 void repl_add_bytes(struct strbuf *out, uint64_t bytes);
 size_t repl_drop_queued(struct repl *repl, struct repl_session *session);
+
+/* ---- what lasts (repl-store.c) ---- */
+
+void repl_store_begin(struct repl *repl, struct repl_cell_data *data);
+void repl_store_settle(struct repl *repl, struct repl_cell_data *data,
+                       const struct hermes_result *result);
+void repl_recall_history(struct repl *repl);
+void repl_recall_session(struct repl *repl, struct repl_session *session, bool named);
+void repl_leave_store(struct repl *repl, struct repl_session *session);
 
 /* ---- approvals (repl-tools.c) ---- */
 

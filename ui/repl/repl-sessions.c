@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "repl-internal.h"
+#include "store.h"
 #include "utf8.h"
 
 #define NAME_BYTES_MAX 64
@@ -240,6 +241,7 @@ struct repl_session *repl_open(struct repl *repl, const char *name, struct strbu
     struct repl_session_data *data = xcalloc(1, sizeof(*data));
     data->session.name = name ? xstrdup(name) : free_name(repl);
     data->session.next_number = 1;
+    data->named = name != NULL;
     data->owner = owner_for(repl, data->session.name);
     hermes_pin(repl->engine, data->owner, true);
     struct hermes_cell cell = repl_describe(repl, &data->session);
@@ -258,6 +260,7 @@ struct repl_session *repl_open(struct repl *repl, const char *name, struct strbu
     repl->sessions = xgrow(repl->sessions, repl->session_count, &repl->session_capacity,
                            sizeof(struct repl_session_data *));
     repl->sessions[repl->session_count++] = data;
+    repl_recall_session(repl, &data->session, data->named);
     repl_tell_session(repl, &data->session);
     if (status !=
         HERMES_OK) /* a cell will say so again: the session can be used when that is mended */
@@ -273,8 +276,15 @@ bool repl_rename(struct repl *repl, struct repl_session *session, const char *na
         return true;
     if (!repl_check_name(repl, name, error))
         return false;
+    if (repl->options.store && session_data(session)->named &&
+        !store_rename(repl->options.store, session->name, name, error))
+        return false;
+    repl_leave_store(repl, session);
     free(session->name);
     session->name = xstrdup(name);
+    session_data(session)->named = true;
+    if (repl->options.store)
+        store_enter(repl->options.store, name);
     repl_tell_session(repl, session);
     return true;
 }
@@ -304,6 +314,7 @@ void repl_close(struct repl *repl, struct repl_session *session)
         hermes_close(repl->engine, data->owner, NULL);
     hermes_pin(repl->engine, data->owner, false);
     tool_calls_forget(&repl->calls, data->owner);
+    repl_leave_store(repl, session);
     forget_cells(repl, session);
     repl_forget_requests(repl, session);
     repl_drop_questions(repl, session, 0);

@@ -62,10 +62,9 @@ static void copy_options(struct repl *repl, const struct repl_options *options)
 
 static bool open_sessions(struct repl *repl, const char *const *names, struct strbuf *error)
 {
-    static const char *const usual[] = {"main", NULL};
-    if (!names || !names[0])
-        names = usual;
-    for (size_t i = 0; names[i]; i++) {
+    if ((!names || !names[0]) && !repl_open(repl, NULL, error))
+        return false;
+    for (size_t i = 0; names && names[i]; i++) {
         if (!repl_session_named(repl, names[i]) && !repl_open(repl, names[i], error))
             return false;
     }
@@ -91,6 +90,36 @@ struct repl *repl_new(struct hermes_engine *engine, const struct repl_options *o
     }
     repl->front = *front; /* not before: the caller has no struct repl yet */
     return repl;
+}
+
+static bool any_kernel(const struct repl *repl)
+{
+    for (size_t i = 0; i < repl->session_count; i++) {
+        const struct repl_session *session = &repl->sessions[i]->session;
+        if (session->has_kernel || session->state == HERMES_KERNEL_STOPPING)
+            return true;
+    }
+    return false;
+}
+
+void repl_finish(struct repl *repl, int64_t limit_ms)
+{
+    int64_t end_ms = now_ms() + limit_ms, left;
+    repl->finishes = true;
+    for (size_t i = 0; i < repl->session_count; i++) {
+        const struct repl_session_data *data = repl->sessions[i];
+        if (data->session.running || data->session.queued)
+            hermes_reset(repl->engine, data->owner, NULL);
+        else
+            hermes_close(repl->engine, data->owner, NULL);
+    }
+    while (any_kernel(repl) && (left = end_ms - now_ms()) > 0) {
+        struct hermes_event *event = NULL;
+        if (hermes_next_event(repl->engine, left, &event) != HERMES_OK || !event)
+            break;
+        repl_take_event(repl, event);
+        hermes_event_free(event);
+    }
 }
 
 void repl_free(struct repl *repl)
@@ -121,6 +150,7 @@ int repl_fd(const struct repl *repl)
 int64_t repl_step(struct repl *repl)
 {
     int64_t end_ms = now_ms() + STEP_MS;
+    repl_recall_history(repl);
     for (;;) {
         struct hermes_event *event = NULL;
         if (hermes_next_event(repl->engine, 0, &event) != HERMES_OK)
@@ -153,6 +183,15 @@ struct history *repl_history(struct repl *repl)
 bool repl_is_busy(const struct repl *repl)
 {
     return repl->open_count > 0;
+}
+
+bool repl_awaits_answer(const struct repl *repl)
+{
+    for (size_t i = 0; i < repl->pending_count; i++) {
+        if (repl->pending[i].purpose != REPL_FOR_FRONT)
+            return true;
+    }
+    return false;
 }
 
 bool repl_wants_quit(const struct repl *repl)

@@ -131,6 +131,7 @@ struct repl_options {
     const char *terminal;        /* TERM of the cells */
     int columns, rows;           /* of the cells' terminals */
     bool blocks;                 /* keep output in blocks (the screen); else only what repl_front gets */
+    bool plain;                  /* commands of the full screen are not there */
     bool pipes;                  /* cells have no terminal: this program has none */
     struct store *store;         /* what lasts; NULL: nothing does */
     const struct keymap *keymap; /* for :keys */
@@ -139,7 +140,12 @@ struct repl_options {
 /* NULL with one line in error: a name that cannot be a session's ("::"), no memory. */
 struct repl *repl_new(struct hermes_engine *engine, const struct repl_options *options,
                       const struct repl_front *front, void *context, struct strbuf *error);
-void repl_free(struct repl *repl); /* kernels end with the engine */
+/*
+ * Let idle kernels leave as Python programs do (threads joined, atexit run), kill the others, and wait
+ * for them, at most limit_ms; what they still write comes as ever. Before repl_free().
+ */
+void repl_finish(struct repl *repl, int64_t limit_ms);
+void repl_free(struct repl *repl); /* what is left of kernels ends with the engine */
 
 /* Readable while there is something for repl_step(). */
 int repl_fd(const struct repl *repl);
@@ -187,8 +193,12 @@ void repl_look_at_input(struct repl *repl, struct repl_session *session);
 void repl_settle(struct repl *repl, struct repl_session *session, enum approval_answer answer);
 /* Ask the session's kernel (hermes_request()); 0: it cannot be asked now. answer() follows. */
 uint64_t repl_request(struct repl *repl, struct repl_session *session, const char *json, int64_t timeout_ms);
+/* The code of a script or notebook, as :load puts it into the prompt. */
+bool repl_read_source(const char *path, struct strbuf *text, struct strbuf *error);
 /* Whether something runs or waits in any session. */
 bool repl_is_busy(const struct repl *repl);
+/* The answer to a command is still to come (:vars, name?, the cost of a :reset). */
+bool repl_awaits_answer(const struct repl *repl);
 bool repl_wants_quit(const struct repl *repl); /* :quit was entered and, if asked, confirmed */
 
 /* How states and ends are called, for status bar and plain prompt: "idle", "busy", "ended: timeout". */

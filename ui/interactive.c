@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "config.h"
+
+#include "interactive.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "batch.h"
+#include "plain.h"
+#include "store.h"
+#include "tool-list.h"
+#include "tui.h"
+#include "xalloc.h"
+
+struct keymap *interactive_keymap(struct settings *settings)
+{
+    const char *given = settings_text(settings, CLI_KEYS);
+    char *path = given[0] ? xstrdup(given) : keymap_default_path();
+    struct keymap *keymap = keymap_new();
+    struct strbuf warnings = STRBUF_INIT;
+    if (path && (given[0] || access(path, F_OK) == 0))
+        keymap_load(keymap, path, &warnings);
+    for (const char *line = strbuf_text(&warnings); *line;) {
+        size_t length = strcspn(line, "\n");
+        fprintf(stderr, "hermes-repl: %.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+    strbuf_free(&warnings);
+    free(path);
+    return keymap;
+}
+
+/* What only a batch understands must not be ignored in silence. */
+static bool check_words(const struct cli *cli, struct strbuf *error)
+{
+    for (size_t i = 0; i < cli->count; i++) {
+        const struct cli_entry *entry = cli->words[i].setting->entry;
+        if (entry->group != CLI_GROUP_BATCH || entry->engine || entry->key)
+            continue;
+        strbuf_setf(error, "%s is for a batch: give --batch FILE or -c CODE, too", cli->words[i].spelling);
+        return false;
+    }
+    if (cli->rest_count > 1)
+        strbuf_setf(error, "one FILE can be opened; what follows it is for --batch: %s", cli->rest[1]);
+    return cli->rest_count <= 1;
+}
+
+/* NULL-ended; the strings are the command line's. */
+static const char **session_names(const struct cli *cli)
+{
+    const char **names = xcalloc(cli->count + 1, sizeof(*names));
+    size_t count = 0;
+    for (size_t i = 0; i < cli->count; i++) {
+        if (cli->words[i].setting->entry->id == CLI_SESSION)
+            names[count++] = cli->words[i].value;
+    }
+    return names;
+}
+
+static const char *text_or_null(struct settings *settings, enum cli_id id)
+{
+    const char *text = settings_text(settings, id);
+    return text[0] ? text : NULL;
+}
+
+static struct store *open_store(struct settings *settings)
+{
+    const char *mode = settings_text(settings, CLI_HISTORY_MODE);
+    struct store *store = store_open(NULL, strcmp(mode, "off") == 0         ? STORE_OFF
+                                           : strcmp(mode, "no-output") == 0 ? STORE_NO_OUTPUT
+                                                                            : STORE_ON);
+    char *remark = store_take_remark(store);
+    if (remark)
+        fprintf(stderr, "hermes-repl: %s\n", remark);
+    free(remark);
+    return store;
+}
+
+static bool run(struct settings *settings, struct repl_options *options, const char *file, int *ret_status,
+                struct strbuf *error)
+{
+    bool screen = !settings_flag(settings, CLI_PLAIN) && tui_is_possible();
+    if (screen ? tui_run(settings->engine, options, file, ret_status, error)
+               : plain_run(settings->engine, options, file, ret_status, error))
+        return true;
+    fprintf(stderr, "hermes-repl: %s\n", strbuf_text(error));
+    *ret_status = BATCH_STATUS_START;
+    return true;
+}
+
+static bool start(struct settings *settings, const struct cli *cli, const struct tool_terms *terms, const char *file,
+                  int *ret_status, struct strbuf *error)
+{
+    struct keymap *keymap = interactive_keymap(settings);
+    const char **names = session_names(cli);
+    struct repl_options options = {
+        .settings = settings,
+        .terms = terms,
+        .mode = terms->strict ? HERMES_MODE_STRICT : HERMES_MODE_PROJECT,
+        .python = text_or_null(settings, CLI_PYTHON),
+        .cwd = terms->cwd,
+        .env = terms->env,
+        .sessions = names,
+        .keymap = keymap,
+        .store = open_store(settings),
+    };
+    bool good = run(settings, &options, file, ret_status, error);
+    store_close(options.store);
+    keymap_free(keymap);
+    free(names);
+    return good;
+}
+
+bool interactive_start(struct settings *settings, const struct cli *cli, int *ret_status, struct strbuf *error)
+{
+    struct strbuf text = STRBUF_INIT;
+    if (!check_words(cli, error))
+        return false;
+    if (cli->rest_count && !isatty(STDIN_FILENO)) {
+        strbuf_setf(error, "without a terminal %s is not opened; --batch runs it", cli->rest[0]);
+        return false;
+    }
+    if (cli->rest_count && !repl_read_source(cli->rest[0], &text, error))
+        return false;
+    const char **tools = tool_list_parse(&settings->tools, settings_text(settings, CLI_TOOLS), error);
+    const struct tool_terms terms = {
+        .tools = tools,
+        .settings = &settings->tools,
+        .approve = settings_text(settings, CLI_APPROVE),
+        .env = strcmp(settings_text(settings, CLI_ENV), "scrub") == 0 ? HERMES_ENV_SCRUB : HERMES_ENV_INHERIT,
+        .cwd = text_or_null(settings, CLI_CWD),
+        .strict = strcmp(settings_text(settings, CLI_MODE), "strict") == 0,
+    };
+    bool good = start(settings, cli, &terms, cli->rest_count ? cli->rest[0] : NULL, ret_status, error);
+    free(tools);
+    strbuf_free(&text);
+    return good;
+}
