@@ -20,6 +20,7 @@
 #include "live-mark.h"
 #include "store-internal.h"
 #include "store-purge.h"
+#include "store-result.h"
 #include "store-testlib.h"
 #include "testlib.h"
 
@@ -100,6 +101,47 @@ START_TEST(test_cell_comes_back_whole)
 }
 END_TEST
 
+START_TEST(test_results_become_cells)
+{
+    struct hermes_result result = {.outcome = HERMES_INTERRUPTED,
+                                   .exit_code = 130,
+                                   .started = true,
+                                   .output = "out",
+                                   .output_size = 3,
+                                   .spill_path = "/spill",
+                                   .duration_us = 5,
+                                   .queued_us = 7,
+                                   .generation = 2,
+                                   .execution_count = 4,
+                                   .previous = HERMES_PREVIOUS_EVICTED};
+    struct store_cell cell = {
+        .session = "s", .source = "x", .source_size = 1, .submitted_us = 1000};
+    int64_t id = store_begin(store, &cell);
+    store_cell_settled(&cell, &result);
+    store_settle(store, id, &cell);
+    const struct store_cell *back = test_cells_of(store, "s")->items;
+    ck_assert_str_eq(back->status, "interrupted");
+    ck_assert_int_eq(back->exit_code, 130);
+    ck_assert_str_eq(back->output, "out");
+    ck_assert_str_eq(back->spill_path, "/spill");
+    ck_assert_int_eq(back->started_us, 1007);
+    ck_assert_str_eq(back->previous, "evicted");
+    result.started = false; /* cleared while it was queued */
+    store_cell_settled(&cell, &result);
+    ck_assert_str_eq(cell.status, "not run");
+    ck_assert_int_eq(cell.started_us, 0);
+    result.start_failed = true;
+    result.outcome = HERMES_ERROR;
+    result.previous = HERMES_PREVIOUS_NONE;
+    store_cell_settled(&cell, &result);
+    ck_assert_str_eq(cell.status, "error");
+    ck_assert_str_eq(cell.previous, "");
+    ck_assert_int_eq(store_mode_of("off"), STORE_OFF);
+    ck_assert_int_eq(store_mode_of("on"), STORE_ON);
+    ck_assert_int_eq(store_mode_of("no-output"), STORE_NO_OUTPUT);
+}
+END_TEST
+
 START_TEST(test_oldest_first_and_the_last_so_many)
 {
     char source[32];
@@ -175,6 +217,7 @@ END_TEST
 
 START_TEST(test_modes)
 {
+    struct strbuf error = STRBUF_INIT;
     reopen(STORE_NO_OUTPUT);
     struct store_cell cell = {.session = "s", .number = 1, .source = "src1", .source_size = 4};
     int64_t id = store_begin(store, &cell);
@@ -196,6 +239,9 @@ START_TEST(test_modes)
     ck_assert(store_flush(store, 0));
     ck_assert(!store_enter(store, "s"));
     ck_assert_uint_eq(test_cells_of(store, "s")->count, 0);
+    ck_assert(store_rename(store, "s", "t", &error)); /* there is nothing to rename */
+    ck_assert(!store_delete(store, "s", &error));
+    strbuf_free(&error);
     reopen(STORE_ON);
     ck_assert_uint_eq(test_cells_of(store, "s")->count, 1);
     store_close(store);
@@ -741,6 +787,7 @@ static Suite *make_suite(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, test_cell_comes_back_whole);
+    tcase_add_test(tcase, test_results_become_cells);
     tcase_add_test(tcase, test_oldest_first_and_the_last_so_many);
     tcase_add_test(tcase, test_long_output_keeps_both_ends);
     tcase_add_test(tcase, test_leading_space_is_kept_out);

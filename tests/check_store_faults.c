@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "store-internal.h"
+#include "store-purge.h"
 #include "store-testlib.h"
 #include "testlib.h"
 
@@ -277,6 +278,67 @@ START_TEST(test_damage_while_open)
 }
 END_TEST
 
+/*
+ * Bytes that are wrong anywhere, in the file or its journal: whatever is found or not, it goes on.
+ */
+START_TEST(test_wrong_bytes_anywhere)
+{
+    size_t size, journal_size;
+    int status;
+    pid_t child = fork();
+    if (child == 0) { /* ends without a word, so that there is a journal */
+        fill(100);
+        struct store *store = store_open(path, STORE_ON);
+        for (unsigned i = 0; i < 50; i++)
+            test_cell_give(store, "j", i, "journal()", "success", "output\n");
+        _exit(store_flush(store, 5000) ? 0 : 1);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    char *bytes = read_bytes(path, &size);
+    char *journal = read_bytes(test_path("state/history.db-wal"), &journal_size);
+    for (unsigned round = 0; round < 60; round++) {
+        srandom(round);
+        char *copy = malloc(size), *journal_copy = malloc(journal_size);
+        memcpy(copy, bytes, size);
+        memcpy(journal_copy, journal, journal_size);
+        for (long n = random() % 200 + 1; n; n--) {
+            if (random() % 3)
+                copy[(size_t)random() % (random() % 2 ? 8192 : size)] = (char)random();
+            else
+                journal_copy[(size_t)random() % journal_size] = (char)random();
+        }
+        test_remove_tree(directory);
+        mkdir(directory, 0700);
+        write_bytes(path, copy, size);
+        write_bytes(test_path("state/history.db-wal"), journal_copy, journal_size);
+        struct store *store = store_open(path, STORE_ON);
+        bool kept = false;
+        for (unsigned i = 0; i < 5 && !kept; i++) {
+            test_cell_give(store, "new", i, "new_cell()", "success", "o");
+            kept = store_flush(store, 5000);
+        }
+        ck_assert_msg(kept, "seed %u", round);
+        struct test_cells cells = {.items = NULL};
+        store_search(store, NULL, "earlier(", 100, test_cells_take, &cells);
+        test_cells_clear(&cells);
+        store_close(store);
+        store = store_open(path, STORE_ON);
+        bool read = store_read_session(store, "new", 10, test_cells_take, &cells);
+        if (!read) /* that found the damage */
+            test_cell_give(store, "new", 9, "new_cell()", "success", "o");
+        ck_assert(store_flush(store, 5000));
+        test_cells_clear(&cells);
+        ck_assert_uint_ge(test_cells_of(store, "new")->count, 1);
+        store_close(store);
+        free(copy);
+        free(journal_copy);
+    }
+    free(bytes);
+    free(journal);
+}
+END_TEST
+
 /* Several programs find the damage at the same time: one sets the file aside, and all go on. */
 START_TEST(test_several_find_the_damage)
 {
@@ -342,6 +404,24 @@ START_TEST(test_newer_version)
     store_close(store);
     free(bytes);
     free(after);
+}
+END_TEST
+
+/* Somebody else's database, or one that lost a table: not ours to write in. */
+START_TEST(test_tables_are_missing)
+{
+    int count;
+    mkdir(directory, 0700);
+    raw("CREATE TABLE recipes(a); PRAGMA user_version = 1");
+    struct store *store = store_open(path, STORE_ON);
+    check_works(store, "the history was damaged", true);
+    raw("DROP TABLE cells"); /* under an open store */
+    test_cell_give(store, "new", 2, "after()", "success", "");
+    ck_assert(store_flush(store, 5000));
+    ck_assert_uint_eq(test_cells_of(store, "new")->count, 1);
+    store_close(store);
+    free(set_aside_name(&count));
+    ck_assert_int_eq(count, 2);
 }
 END_TEST
 
@@ -430,6 +510,8 @@ static void check_read_only(void)
     ck_assert_uint_eq(test_cells_found(store, NULL, "earlier(7)")->count, 1);
     ck_assert(!store_delete(store, "s", &error));
     ck_assert_str_eq(strbuf_text(&error), "the history cannot be written");
+    ck_assert(!store_rename_lasting(store, "s", "t", &error));
+    ck_assert(store_rename(store, "new", "t", &error)); /* as it is shown */
     ck_assert(!store_purge(store, &error));
     strbuf_free(&error);
     store_close(store);
@@ -464,7 +546,6 @@ START_TEST(test_no_home)
 {
     unsetenv("HOME");
     unsetenv("XDG_STATE_HOME");
-    path = NULL;
     struct store *store = store_open(NULL, STORE_ON);
     check_works(store, "history is kept in memory only: there is no home directory", false);
     store_close(store);
@@ -600,7 +681,7 @@ struct locker {
     int go, ready;
 };
 
-static struct locker start_locker(void)
+static struct locker start_locker(const char *locks)
 {
     int ready[2], go[2];
     char byte;
@@ -614,8 +695,7 @@ static struct locker start_locker(void)
             _exit(1);
         sqlite3_open(path, &database);
         sqlite3_busy_timeout(database, 5000);
-        if (sqlite3_exec(database, "BEGIN IMMEDIATE; CREATE TABLE held(a)", NULL, NULL, NULL) ||
-            write(ready[1], "r", 1) != 1)
+        if (sqlite3_exec(database, locks, NULL, NULL, NULL) || write(ready[1], "r", 1) != 1)
             _exit(1);
         for (;;)
             pause();
@@ -643,7 +723,7 @@ static void end_locker(const struct locker *locker)
 START_TEST(test_locked_for_long)
 {
     fill(5);
-    struct locker locker = start_locker();
+    struct locker locker = start_locker("BEGIN IMMEDIATE; CREATE TABLE held(a)");
     struct store *store = store_open(path, STORE_ON);
     ck_assert_uint_eq(test_cells_of(store, "s")->count, 5);
     let_lock(&locker);
@@ -669,7 +749,7 @@ END_TEST
 START_TEST(test_closing_waits_for_a_lock)
 {
     fill(1);
-    struct locker locker = start_locker();
+    struct locker locker = start_locker("BEGIN IMMEDIATE; CREATE TABLE held(a)");
     int go[2];
     char byte;
     ck_assert_int_eq(pipe(go), 0);
@@ -695,6 +775,26 @@ START_TEST(test_closing_waits_for_a_lock)
 }
 END_TEST
 
+/* The rows can be deleted, but a journal that somebody reads cannot be cut: that is not hidden. */
+START_TEST(test_purge_while_another_reads)
+{
+    struct strbuf error = STRBUF_INIT;
+    fill(5);
+    struct locker reader = start_locker("BEGIN; SELECT count(*) FROM cells");
+    struct store *store = store_open(path, STORE_ON);
+    test_cell_give(store, "s", 6, "in_the_journal()", "success", "x");
+    ck_assert(store_flush(store, 5000));
+    let_lock(&reader);
+    ck_assert(!store_purge(store, &error));
+    ck_assert_ptr_nonnull(strstr(strbuf_text(&error), "another program still reads the journal"));
+    ck_assert_uint_eq(test_cells_of(store, "s")->count, 0);
+    end_locker(&reader);
+    ck_assert_msg(store_purge(store, &error), "%s", strbuf_text(&error));
+    store_close(store);
+    strbuf_free(&error);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("store faults");
@@ -707,8 +807,10 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, test_emptied_file_with_a_journal);
     tcase_add_test(tcase, test_damage_in_the_middle);
     tcase_add_test(tcase, test_damage_while_open);
+    tcase_add_test(tcase, test_wrong_bytes_anywhere);
     tcase_add_test(tcase, test_several_find_the_damage);
     tcase_add_test(tcase, test_newer_version);
+    tcase_add_test(tcase, test_tables_are_missing);
     tcase_add_test(tcase, test_older_version_migrates);
     tcase_add_test(tcase, test_directory_in_its_place);
     tcase_add_test(tcase, test_home_cannot_be_written);
@@ -719,6 +821,7 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, test_much_waits_and_memory_is_bounded);
     tcase_add_test(tcase, test_locked_for_long);
     tcase_add_test(tcase, test_closing_waits_for_a_lock);
+    tcase_add_test(tcase, test_purge_while_another_reads);
     suite_add_tcase(suite, tcase);
     return suite;
 }

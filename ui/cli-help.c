@@ -16,7 +16,8 @@ static const char usage[] =
     "       hermes-repl -c CODE [ARGS...]          run one cell\n"
     "       hermes-repl --verify FILE              run a notebook, compare outputs\n"
     "       hermes-repl --convert FILE OUT         to .ipynb, .py, .md, .html\n"
-    "       hermes-repl --mcp                      serve sessions to an agent\n";
+    "       hermes-repl --mcp                      serve sessions to an agent\n"
+    "       hermes-repl --list | --history TEXT    what was done before\n";
 
 /* "-q, --quiet" or "    --timeout S". */
 static void add_spelling(struct strbuf *out, const struct cli_entry *entry)

@@ -99,7 +99,7 @@ const struct cli_entry cli_table[] = {
     WORD(CLI_HISTORY, "history", 0, CLI_TYPE_TEXT, "TEXT", CLI_GROUP_HISTORY,
          "the cells whose source or output holds this text, newest first"),
     WORD(CLI_EXPORT, "export", 0, CLI_TYPE_TEXT, "NAME FILE", CLI_GROUP_HISTORY,
-         "write a session's cells with their outputs: .ipynb, .py or .md"),
+         "write a session's cells with their outputs: .ipynb, .py, .md or .html"),
     WORD(CLI_RENAME, "rename", 0, CLI_TYPE_TEXT, "OLD NEW", CLI_GROUP_HISTORY,
          "give a session another name"),
     WORD(CLI_DELETE, "delete", 0, CLI_TYPE_TEXT, "NAME", CLI_GROUP_HISTORY,

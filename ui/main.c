@@ -24,7 +24,7 @@
 #include "signals.h"
 #include "source-text.h"
 #include "store-commands.h"
-#include "store.h"
+#include "store-result.h"
 #include "tool-calls.h"
 #include "tool-list.h"
 #include "xalloc.h"
@@ -435,13 +435,16 @@ static int run(struct program *program, int argc, char **argv)
         status = store_commands_run(settings, &program->cli);
     if (status >= 0)
         return status;
+    bool batch = settings_flag(settings, CLI_BATCH) || cli_value(&program->cli, CLI_CODE) ||
+                 cli_value(&program->cli, CLI_VERIFY);
+    if (cli_value(&program->cli, CLI_SESSION) && (batch || settings_flag(settings, CLI_MCP)))
+        return usage_error("--session is for the prompt and for --history");
     if (settings_flag(settings, CLI_MCP)) {
         set_agent_defaults(program);
         bool good = mcp_start(settings, &program->cli, &status, &program->error);
         return good ? status : usage_error(strbuf_text(&program->error));
     }
-    if (settings_flag(settings, CLI_BATCH) || cli_value(&program->cli, CLI_CODE) ||
-        cli_value(&program->cli, CLI_VERIFY))
+    if (batch)
         return run_batch(program);
     bool good = interactive_start(settings, &program->cli, &status, &program->error);
     return good ? status : usage_error(strbuf_text(&program->error));

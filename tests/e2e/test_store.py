@@ -180,17 +180,21 @@ class Commands(Case):
         self.assertEqual(self.run_program("--export", "foo", "out.md"), (0, "", ""))
         with open(self.path("out.md"), encoding="utf-8") as file:
             self.assertEqual(file.read().count("```python\n"), 12)
+        self.assertEqual(self.run_program("--export", "foo", "out.html"), (0, "", ""))
+        with open(self.path("out.html"), encoding="utf-8") as file:
+            self.assertIn("col_12", file.read())
         self.assertEqual(self.run_program("--export", "none", "x.py"),
                          (1, "", "hermes-repl: there is no session 'none'\n"))
         self.assertEqual(self.run_program("--export", "foo", "x.txt"),
-                         (2, "", "hermes-repl: --export: x.txt should end in .ipynb, .py or .md\n"))
+                         (2, "", "hermes-repl: --export: x.txt should end in .ipynb, .py, .md or .html\n"))
         status, _, error = self.run_program("--export", "foo", "no/such/dir/x.py")
         self.assertEqual(status, 2)
         self.assertIn("no/such/dir/x.py", error)
 
     def test_usage(self):
         for words in (["--export", "foo"], ["--export", "foo", "a.py", "b.py"], ["--rename", "foo"], ["--list", "x"],
-                      ["--list", "--history-purge"], ["--history"], ["--delete", "a", "b"]):
+                      ["--list", "--history-purge"], ["--history"], ["--delete", "a", "b"],
+                      ["--session", "x", "-c", "1"]):
             status, output, error = self.run_program(*words)
             self.assertEqual((status, output), (2, ""), words)
             self.assertTrue(error.startswith("hermes-repl: "), error)

@@ -57,6 +57,7 @@ class Kill(Case):
         seed = random.randrange(1 << 30)
         chance = random.Random(seed)
         load = self.start("write", "load", "100000000")
+        self.assertTrue(load.stdout.readline())     # there is a database from here on
         drain = threading.Thread(target=lambda: [None for _ in load.stdout], daemon=True)
         drain.start()
         lost = acknowledged = 0
@@ -73,7 +74,7 @@ class Kill(Case):
                 said = [int(line.split()[0]) for line in lines if line.endswith("\n")]
                 acknowledged += len(said)
                 rows = dict(self.query("SELECT number, status FROM cells JOIN sessions ON session = sessions.id"
-                                       " WHERE name = ?", session)) if os.path.exists(self.path) else {}
+                                       " WHERE name = ?", session))
                 lost += sum(rows.get(number) != "success" for number in said)
                 if n % 50 == 49:
                     self.assert_sound()
@@ -90,6 +91,20 @@ class Kill(Case):
             "SELECT count(*) FROM source_index_docsize"))
         self.assertEqual(len(self.finish(self.start("write", "after", "3"))), 3)
         print("%d kills, %d acknowledged cells, none lost" % (KILLS, acknowledged))
+
+    def test_killed_while_the_file_is_made(self):
+        chance = random.Random()
+        for n in range(max(10, KILLS // 5)):
+            self.path = os.path.join(self.home, "new%d" % n, "history.db")
+            victim = self.start("write", "first", "1000000")
+            time.sleep(0.02 * chance.random() * SLOW)
+            victim.kill()
+            said = [line for line in victim.communicate()[0].splitlines(keepends=True) if line.endswith(b"\n")]
+            self.assertEqual(len(self.finish(self.start("write", "second", "2"))), 2)
+            self.assert_sound()
+            self.assertGreaterEqual(self.query("SELECT count(*) FROM cells WHERE status = 'success'")[0][0],
+                                    len(said) + 2)
+            shutil.rmtree(os.path.dirname(self.path))
 
 
 class Load(Case):

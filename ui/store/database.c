@@ -172,22 +172,25 @@ bool database_set_meta(struct database *database, const char *name, int64_t valu
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-/* The mode is right from the start; SQLite gives its other files that of this one. */
-static bool make_file(const char *path, struct strbuf *error)
+/*
+ * The mode is right from the start; SQLite gives its other files that of this one. Returns 0 or an
+ * errno.
+ */
+static int make_file(const char *path)
 {
     struct stat status;
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd >= 0) {
         close(fd);
-        return true;
+        return 0;
     }
-    if (stat(path, &status) < 0 || S_ISDIR(status.st_mode)) {
-        strbuf_setf(error, "%s", strerror(errno == EEXIST || errno == 0 ? EISDIR : errno));
-        return false;
-    }
+    if (errno != EEXIST || stat(path, &status) < 0)
+        return errno;
+    if (S_ISDIR(status.st_mode))
+        return EISDIR;
     if ((status.st_mode & 077) && status.st_uid == geteuid())
         chmod(path, 0600);
-    return true;
+    return 0;
 }
 
 static struct database *new_database(const struct sqlite_api *sql, const char *name, int flags,
@@ -270,8 +273,11 @@ enum database_state database_open(const char *path, int64_t busy_ms, enum databa
         strbuf_setf(error, "%s", why);
         return DATABASE_FAILED;
     }
-    if (path && !make_file(path, error))
-        return errno == ENOSPC || errno == EDQUOT ? DATABASE_FULL : DATABASE_FAILED;
+    int failure = path ? make_file(path) : 0;
+    if (failure) {
+        strbuf_setf(error, "%s", strerror(failure));
+        return failure == ENOSPC || failure == EDQUOT ? DATABASE_FULL : DATABASE_FAILED;
+    }
     if (path && is_no_new_file(path)) {
         strbuf_setf(error, "its pages are gone");
         return DATABASE_DAMAGED;
@@ -286,6 +292,8 @@ enum database_state database_open(const char *path, int64_t busy_ms, enum databa
         }
         if (!set_up(database, wanted))
             strbuf_setf(error, "%s", database_fault(database));
+        if (database->state == DATABASE_REFUSED)
+            database->state = DATABASE_DAMAGED; /* its tables are not what they should be */
     }
     if (database->state == DATABASE_OK) {
         *ret_database = database;

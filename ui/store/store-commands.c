@@ -251,7 +251,7 @@ static int export(struct command *command)
 static int rename_session(struct command *command)
 {
     struct strbuf error = STRBUF_INIT;
-    bool good = store_rename(command->store, command->session, command->words[0], &error);
+    bool good = store_rename_lasting(command->store, command->session, command->words[0], &error);
     return finish(good, &error);
 }
 

@@ -4,10 +4,9 @@
 #include "store-export.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "atomic-file.h"
-#include "document.h"
+#include "document-file.h"
 #include "notebook-write.h"
 #include "outputs.h"
 #include "xalloc.h"
@@ -43,33 +42,13 @@ static void export_free(struct export *export)
     document_free(&export->document);
 }
 
-static bool ends_with(const char *path, const char *suffix)
-{
-    size_t length = strlen(path), end = strlen(suffix);
-    return length > end && strcasecmp(path + length - end, suffix) == 0;
-}
-
-static void write_script(struct strbuf *out, const struct document *document,
-                         const struct cell_record *records)
-{
-    (void)records;
-    script_write(out, document);
-}
-
 bool store_export(struct store *store, const char *session, const char *path, struct strbuf *error)
 {
-    static const struct {
-        const char *suffix;
-        void (*write)(struct strbuf *out, const struct document *document,
-                      const struct cell_record *records);
-    } formats[] = {{".ipynb", notebook_write}, {".py", write_script}, {".md", markdown_write}};
-    size_t count = sizeof(formats) / sizeof(formats[0]), format = 0;
+    enum document_file type = document_file_type(path);
     struct export export = {.document = {.format = DOCUMENT_NOTEBOOK}};
     struct strbuf text = STRBUF_INIT;
-    while (format < count && !ends_with(path, formats[format].suffix))
-        format++;
-    if (format == count) {
-        strbuf_setf(error, "--export: %s should end in .ipynb, .py or .md", path);
+    if (type == DOCUMENT_FILE_NONE) {
+        strbuf_setf(error, "--export: %s should end in .ipynb, .py, .md or .html", path);
         return false;
     }
     bool good = atomic_file_check(path, error);
@@ -78,7 +57,7 @@ bool store_export(struct store *store, const char *session, const char *path, st
         good = false;
     }
     if (good) {
-        formats[format].write(&text, &export.document, export.records);
+        document_compose(&text, type, &export.document, export.records, session);
         good = atomic_file_write(path, strbuf_text(&text), text.size, error);
     }
     strbuf_free(&text);

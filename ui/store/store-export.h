@@ -7,7 +7,7 @@
 
 #include "store.h"
 
-/* By the name of the file a notebook, percent script or Markdown. False with one line in error. */
+/* By the name of the file a notebook, script, Markdown or page. False with one line in error. */
 bool store_export(struct store *store, const char *session, const char *path, struct strbuf *error);
 
 #endif

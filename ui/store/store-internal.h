@@ -111,6 +111,8 @@ struct store {
     struct store_jobs backlog;
     int64_t retry_ms;      /* 0: now */
     int64_t busy_since_ms; /* 0: it is not */
+    int64_t tidy_ms;       /* when the journal is to be copied; 0: not yet */
+    int tidy_pages;        /* that it had grown by then */
     struct store_open_cell *open_cells;
     size_t open_count, open_capacity;
     char **entered; /* sessions, for the live marks */

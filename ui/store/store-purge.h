@@ -16,6 +16,10 @@ struct store_purged {
 bool store_purge_counted(struct store *store, struct store_purged *ret_purged,
                          struct strbuf *error);
 
+/* store_rename(), but not of what is in memory only. */
+bool store_rename_lasting(struct store *store, const char *from, const char *to,
+                          struct strbuf *error);
+
 /* ---- on the store's thread ------------------------------------------------------------------ */
 
 struct store_spills {

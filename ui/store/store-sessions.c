@@ -19,6 +19,8 @@
 
 #define CHANGE_MS 10000
 #define DELETE_MS 120000 /* a large index is written anew */
+#define STILL_READ                                                                                 \
+    "the cells are deleted, but another program still reads the journal that held them"
 
 /* ---- the list ------------------------------------------------------------------------------- */
 
@@ -104,10 +106,10 @@ static void free_change(void *data)
 }
 
 /* Ask for a change; all but purging is refused where another program has the session open. */
-static bool ask(struct store *store, store_call_fn run, struct change *change, int64_t wait_ms,
-                struct store_purged *ret_purged, struct strbuf *error)
+static bool ask(struct store *store, store_call_fn run, struct change *change, bool lasting,
+                int64_t wait_ms, struct store_purged *ret_purged, struct strbuf *error)
 {
-    struct store_call *call = store_call(store, run, change, free_change, true, wait_ms);
+    struct store_call *call = store_call(store, run, change, free_change, lasting, wait_ms);
     if (!call) {
         strbuf_setf(error, store->mode == STORE_OFF
                                ? "no history is kept"
@@ -193,6 +195,8 @@ static bool delete_session(struct store *store, struct store_call *call)
     if (good) {
         store_remove_spills(&spills);
         good = store_wipe(store, false);
+        if (!good)
+            strbuf_setf(&call->error, STILL_READ);
         store->marks_due = store->entered_count > 0;
     }
     store_free_spills(&spills);
@@ -203,7 +207,11 @@ static bool purge(struct store *store, struct store_call *call)
 {
     struct change *change = call->data;
     store->database->stop_ms = 0;
-    bool good = store_purge_rows(store, &change->purged) && store_wipe(store, true);
+    bool good = store_purge_rows(store, &change->purged);
+    if (good && !store_wipe(store, true)) {
+        strbuf_setf(&call->error, STILL_READ);
+        good = false;
+    }
     store->marks_due = store->entered_count > 0;
     change->purged.damaged = store_remove_damaged(store->file);
     if (good && strcmp(store->file, store->path) != 0) {
@@ -222,23 +230,34 @@ static struct change *new_change(const char *from, const char *to)
     return change;
 }
 
+static bool rename_it(struct store *store, const char *from, const char *to, bool lasting,
+                      struct strbuf *error)
+{
+    if (*to)
+        return ask(store, rename_session, new_change(from, to), lasting, CHANGE_MS, NULL, error);
+    strbuf_setf(error, "a session needs a name");
+    return false;
+}
+
 bool store_rename(struct store *store, const char *from, const char *to, struct strbuf *error)
 {
-    if (!*to) {
-        strbuf_setf(error, "a session needs a name");
-        return false;
-    }
-    return ask(store, rename_session, new_change(from, to), CHANGE_MS, NULL, error);
+    return store->mode == STORE_OFF || rename_it(store, from, to, false, error);
+}
+
+bool store_rename_lasting(struct store *store, const char *from, const char *to,
+                          struct strbuf *error)
+{
+    return rename_it(store, from, to, true, error);
 }
 
 bool store_delete(struct store *store, const char *session, struct strbuf *error)
 {
-    return ask(store, delete_session, new_change(session, NULL), DELETE_MS, NULL, error);
+    return ask(store, delete_session, new_change(session, NULL), true, DELETE_MS, NULL, error);
 }
 
 bool store_purge_counted(struct store *store, struct store_purged *ret_purged, struct strbuf *error)
 {
-    return ask(store, purge, new_change(NULL, NULL), DELETE_MS, ret_purged, error);
+    return ask(store, purge, new_change(NULL, NULL), true, DELETE_MS, ret_purged, error);
 }
 
 bool store_purge(struct store *store, struct strbuf *error)

@@ -11,10 +11,12 @@
 #include "store-internal.h"
 #include "xalloc.h"
 
+#define CALL_BUSY_MS 5000
 #define TRANSACTION_JOBS 256
 #define TRANSACTION_BYTES (4u << 20)
-#define JOURNAL_PAGES 1000      /* copied into the database when nothing else is to do */
+#define JOURNAL_PAGES 1000      /* copied into the database when nothing was written for a while */
 #define JOURNAL_PAGES_MOST 8000 /* and in any case */
+#define JOURNAL_IDLE_MS 300
 
 /* ---- waiting -------------------------------------------------------------------------------- */
 
@@ -28,7 +30,7 @@ static bool wait_for_work(struct store *store, struct store_jobs *jobs, bool *re
 {
     pthread_mutex_lock(&store->lock);
     while (!store->queue.first && !store->hurry && !(store->stop && !store->busy_since_ms)) {
-        int64_t due = has_work(store) ? store->retry_ms : -1;
+        int64_t due = has_work(store) ? store->retry_ms : store->tidy_ms ? store->tidy_ms : -1;
         if (due >= 0 && due <= now_ms())
             break;
         struct timespec until = {.tv_sec = (time_t)(due / 1000),
@@ -176,6 +178,8 @@ static bool write_or_recover(struct store *store, bool *replaced)
         return true;
     }
     enum database_state state = store->database->state;
+    if (state == DATABASE_REFUSED && (store->database->code & 0xFF) == SQLITE_ERROR)
+        state = DATABASE_DAMAGED; /* a table is not what it should be */
     if (state == DATABASE_DAMAGED && !*replaced) {
         *replaced = true;
         if (store_replace_damaged(store))
@@ -217,7 +221,9 @@ static void run_call(struct store *store, struct store_call *call)
     pthread_mutex_unlock(&store->lock);
     if (!abandoned && store_connect(store)) {
         struct database *database = store->database;
-        database->stop_ms = database->busy_ms = call->deadline_ms;
+        int64_t busy_ms = now_ms() + CALL_BUSY_MS;
+        database->stop_ms = call->deadline_ms;
+        database->busy_ms = busy_ms < call->deadline_ms ? busy_ms : call->deadline_ms;
         database->state = DATABASE_OK;
         if (call->writes && store->place != PLACE_FILE)
             strbuf_setf(&call->error, "the history cannot be written");
@@ -251,19 +257,25 @@ static void tidy_journal(struct store *store)
 {
     struct database *database = store->database;
     int pages, copied;
-    if (store->place != PLACE_FILE)
+    int64_t now = now_ms();
+    if (store->place != PLACE_FILE) {
+        store->tidy_ms = 0;
         return;
+    }
     if (database->journal_pages < database->journal_seen)
         database->journal_seen = 0; /* it was begun anew */
     int grown = database->journal_pages - database->journal_seen;
-    pthread_mutex_lock(&store->lock);
-    bool idle = !store->queue.first;
-    pthread_mutex_unlock(&store->lock);
-    if (grown < (idle ? JOURNAL_PAGES : JOURNAL_PAGES_MOST))
-        return;
-    database->sql->wal_checkpoint_v2(database->handle, "main", SQLITE_CHECKPOINT_PASSIVE, &pages,
-                                     &copied);
-    database->journal_seen = database->journal_pages;
+    if (grown < JOURNAL_PAGES) {
+        store->tidy_ms = 0;
+    } else if (grown < JOURNAL_PAGES_MOST && (grown != store->tidy_pages || !store->tidy_ms)) {
+        store->tidy_ms = now + JOURNAL_IDLE_MS;
+        store->tidy_pages = grown;
+    } else if (grown >= JOURNAL_PAGES_MOST || now >= store->tidy_ms) {
+        database->sql->wal_checkpoint_v2(database->handle, "main", SQLITE_CHECKPOINT_PASSIVE,
+                                         &pages, &copied);
+        database->journal_seen = database->journal_pages;
+        store->tidy_ms = 0;
+    }
 }
 
 /* ---- the thread ----------------------------------------------------------------------------- */

@@ -91,7 +91,7 @@ bool store_read_sessions(struct store *store, store_take_session_fn take, void *
  */
 bool store_enter(struct store *store, const char *session);
 void store_leave(struct store *store, const char *session);
-/* False with one line in error. */
+/* Each is false with one line in error. Another program must not have the session open. */
 bool store_rename(struct store *store, const char *from, const char *to, struct strbuf *error);
 bool store_delete(struct store *store, const char *session, struct strbuf *error);
 bool store_purge(struct store *store, struct strbuf *error); /* everything, and the space it took */
