@@ -1398,6 +1398,8 @@ def run_coroutine(coroutine):
     if loop is None or loop.is_closed():
         loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
+    if tools_link is not None:
+        renew_executor()
     task = loop.create_task(coroutine)
     try:
         return loop.run_until_complete(task)
@@ -1411,6 +1413,23 @@ def run_coroutine(coroutine):
         raise
     finally:
         task = None
+
+
+executor_cell = b''
+
+
+def renew_executor():
+    """The threads of asyncio.to_thread() are born in the cell that first needs them, and from the next cell on would be
+    refused what they call. So each cell has new ones; work that the old ones have is done to its end. An executor that
+    the user has set stays."""
+    global executor_cell
+    if executor_cell == tools_link.cell:
+        return
+    executor_cell = tools_link.cell
+    executor = getattr(loop, '_default_executor', None)
+    if executor is not None and getattr(executor, '_thread_name_prefix', None) == 'asyncio':
+        loop._default_executor = None
+        executor.shutdown(False)
 
 
 def ends_with_semicolon(source, node):

@@ -115,8 +115,8 @@ def web_search(query, limit=5):
     return _call('web_search', {'query': query, 'limit': limit})
 
 
-def web_extract(urls):
-    return _call('web_extract', {'urls': [urls] if isinstance(urls, str) else list(urls)})
+def web_extract(urls, char_limit=None):
+    return _call('web_extract', _given(urls=[urls] if isinstance(urls, str) else list(urls), char_limit=char_limit))
 
 
 def read_file(path, offset=1, limit=500):

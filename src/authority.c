@@ -68,11 +68,15 @@ static bool copy_tools(struct hermes_authority *authority, const char *const *to
 
 struct hermes_authority *hermes_authority_new(const struct hermes_authority_options *options)
 {
-    struct hermes_authority *authority = hr_calloc(1, sizeof *authority);
-    const char *session = options->session ? options->session : options->task_id;
+    struct hermes_authority *authority;
+    const char *session;
 
+    if (!options || options->size < sizeof *options)
+        return NULL;
+    authority = hr_calloc(1, sizeof *authority);
     if (!authority)
         return NULL;
+    session = options->session ? options->session : options->task_id;
     atomic_init(&authority->references, 1);
     pthread_mutex_init(&authority->lock, NULL);
     authority->active = true;

@@ -82,7 +82,7 @@ int hermes_engine_new(struct hermes_engine **ret_engine, struct hermes_error *er
     engine->runner = hr_runner_code_new();
     engine->interp = hr_interp_cache_new();
     if (hr_options_init(&engine->options) || !engine->loop || !engine->runner || !engine->interp ||
-        !hr_timer_reserve(engine->loop, 1)) {
+        !hr_timer_reserve(engine->loop, HR_ENGINE_TIMERS)) {
         engine_done(engine);
         return hr_error_set(error, HERMES_ENOMEM, 0, "out of memory or descriptors");
     }

@@ -304,6 +304,7 @@ int hr_kernel_new(struct hermes_engine *engine, struct hr_spec *spec, struct hr_
     kernel->generation = ++spec->owner->generation;
     kernel->pinned = spec->owner->child != NULL;
     kernel->started_ns = kernel->last_used_ns = hr_now_ns();
+    kernel->started_boot_ns = hr_boot_ns();
     kernel->listed = true;
     hr_list_append(&engine->kernels, &kernel->link);
     hr_timer_start(engine->loop, &kernel->stop, hr_after_ms(engine->options.start_timeout_ms),

@@ -94,6 +94,8 @@ static void cell_started(struct hr_kernel *kernel)
     cell->state = HR_CELL_RUNNING;
     install_authority(kernel, cell);
     cell->started_ns = hr_now_ns();
+    if (cell->authority)
+        cell->started_boot_ns = hr_boot_ns();
     hr_loop_prefer(kernel->engine->loop, &kernel->control);
     kernel->execution_count++;
     if (cell->timeout_ms)

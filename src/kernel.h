@@ -21,7 +21,13 @@
 #include "process.h"
 #include "runner-code.h"
 
-enum { HR_SCRATCH_SIZE = 65536, HR_DEAD_KEYS = 8, HR_DEAD_AUTHORITIES = 64, HR_KERNEL_TIMERS = 9 };
+enum {
+    HR_SCRATCH_SIZE = 65536,
+    HR_DEAD_KEYS = 8,
+    HR_DEAD_AUTHORITIES = 64,
+    HR_KERNEL_TIMERS = 9,
+    HR_ENGINE_TIMERS = 2
+};
 
 /* ---- owners and keys -------------------------------------------------------------------- */
 
@@ -89,6 +95,7 @@ struct hr_cell {
     bool output_lost; /* for want of memory */
     char *reason;     /* of the interrupt */
     int64_t submitted_ns, started_ns;
+    int64_t started_boot_ns;         /* by the clock that goes on in suspend; with tools only */
     struct hr_collector *streams[2]; /* made with the first byte */
     struct hr_result *result;        /* made at submission, filled when settled */
     struct hr_event *done;           /* the reserved DONE event; NULL for blocking cells */
@@ -152,7 +159,7 @@ struct hr_kernel {
     bool freed_later;
     enum hermes_previous previous; /* of the kernel before */
     bool state_reset;
-    int64_t started_ns, last_used_ns;
+    int64_t started_ns, started_boot_ns, last_used_ns;
     struct hr_process process;
     char *staging;
     bool moves; /* starts in "/" and goes to its directory by itself */
@@ -279,6 +286,7 @@ struct hermes_engine {
     char *tool_directory, *tool_path;
     struct hr_link tool_peers, tool_calls;
     size_t tool_peer_count;
+    struct hr_timer tool_accept; /* when the listener is looked at again */
     struct {
         uint64_t kernel;
         struct hermes_authority *authority;

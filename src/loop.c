@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "poll-parts.h"
 
 #if defined(__linux__) && !defined(HERMES_NO_EPOLL)
 #define USE_EPOLL 1
@@ -20,7 +21,13 @@
 #include <sys/eventfd.h>
 #endif
 
-enum { BATCH = 64, LOOK_AGAIN_NS = 30000, QUICK_NS = 60000, TRY_AGAIN_NS = 10000000 };
+enum {
+    BATCH = 64,
+    LOOK_AGAIN_NS = 30000,
+    QUICK_NS = 60000,
+    TRY_AGAIN_NS = 10000000,
+    PARTS_PAUSE_NS = 5000000
+};
 
 struct hr_loop {
     void (*lock)(void *), (*unlock)(void *);
@@ -464,6 +471,8 @@ static void backend_wait(struct hr_loop *loop, int64_t wait_ns)
     limit = (struct timespec){wait_ns / 1000000000, wait_ns % 1000000000};
     loop->unlock(loop->context);
     n = ppoll(loop->set, loop->set_count, wait_ns == HR_NEVER ? NULL : &limit, NULL);
+    if (n < 0 && errno == EINVAL)
+        n = hr_poll_in_parts(loop->set, loop->set_count, wait_ns);
     loop->lock(loop->context);
     if (n <= 0)
         loop->set_count = 0;

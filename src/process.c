@@ -171,8 +171,10 @@ void hr_process_signal(struct hr_process *process, int signal_number)
 void hr_process_kill(struct hr_process *process, int grace_ms)
 {
     process->kill_asked = true;
-    if (!process->finished && process->child)
-        tell_guard(process, HR_GUARD_KILL, grace_ms, 0);
+    if (process->finished || !process->child)
+        return;
+    tell_guard(process, HR_GUARD_KILL, grace_ms, 0);
+    kill(process->child, SIGCONT); /* somebody may have stopped it */
 }
 
 #else /* ---- without a guard ------------------------------------------------------------------- */

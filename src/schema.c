@@ -15,7 +15,7 @@
 /* In the order of hr_tool_names. */
 static const char *const signatures[][2] = {
     {"web_search", "web_search(query, limit=5)"},
-    {"web_extract", "web_extract(urls)"},
+    {"web_extract", "web_extract(urls, char_limit=None)"},
     {"read_file", "read_file(path, offset=1, limit=500)"},
     {"write_file", "write_file(path, content)"},
     {"search_files",
@@ -24,7 +24,23 @@ static const char *const signatures[][2] = {
     {"terminal", "terminal(command, timeout=None, workdir=None)"},
 };
 
+/* Whether the entry, a name or a signature, is of that tool. */
+static bool is_of(const char *entry, const char *name)
+{
+    size_t size = strlen(name);
+
+    return strncmp(entry, name, size) == 0 && (entry[size] == '\0' || entry[size] == '(');
+}
+
 static bool has_tool(const char *const *tools, const char *name)
+{
+    for (; *tools; tools++)
+        if (is_of(*tools, name))
+            return true;
+    return false;
+}
+
+static bool has_bare(const char *const *tools, const char *name)
 {
     for (; *tools; tools++)
         if (strcmp(*tools, name) == 0)
@@ -41,10 +57,10 @@ static void add_tools(struct hr_buf *out, const char *const *tools)
         return;
     }
     hr_buf_add_text(out, "\n\nTools to call from inside, after `from hermes_tools import NAME`; "
-                         "each returns a dict, with "
+                         "each takes its arguments by name and returns a dict, with "
                          "the member \"error\" if it failed:\n");
     for (size_t i = 0; i < count; i++)
-        if (has_tool(tools, signatures[i][0]))
+        if (has_bare(tools, signatures[i][0]))
             hr_buf_printf(out, "  %s\n", signatures[i][1]);
     for (; *tools; tools++) { /* those by configuration */
         bool known = false;
@@ -52,7 +68,7 @@ static void add_tools(struct hr_buf *out, const char *const *tools)
         for (size_t i = 0; i < count; i++)
             known |= strcmp(*tools, signatures[i][0]) == 0;
         if (!known)
-            hr_buf_printf(out, "  %s(**arguments)\n", *tools);
+            hr_buf_printf(out, strchr(*tools, '(') ? "  %s\n" : "  %s(**arguments)\n", *tools);
     }
     hr_buf_add_text(out,
                     "Helpers, which need the same import: json_parse(text), shell_quote(text), "

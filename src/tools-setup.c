@@ -21,9 +21,36 @@
 #include "tools-module.h"
 #include "tools-private.h"
 
-enum { PEERS_MAX = 512 };
+enum { PEERS_MAX = 512, ACCEPT_PAUSE_MS = 100 };
 
 /* ---- the path socket -------------------------------------------------------------------- */
+
+static void accept_again(struct hr_timer *timer)
+{
+    struct hermes_engine *engine = HR_CONTAINER(timer, struct hermes_engine, tool_accept);
+
+    hr_watch_change(engine->loop, &engine->tool_listener, HR_READ);
+}
+
+/* No descriptor or memory is left: who waits stays in the queue, and the listener readable. */
+static void pause_accepting(struct hermes_engine *engine)
+{
+    hr_watch_change(engine->loop, &engine->tool_listener, 0);
+    hr_timer_start(engine->loop, &engine->tool_accept, hr_later_ns(hr_now_ns(), ACCEPT_PAUSE_MS),
+                   accept_again);
+}
+
+/* Those that have gone, and whose turn to be told so comes after this one's. */
+static void drop_closed_peers(struct hermes_engine *engine)
+{
+    HR_LIST_EACH (link, &engine->tool_peers) {
+        struct hr_tool_peer *peer = HR_CONTAINER(link, struct hr_tool_peer, link);
+        char byte;
+
+        if (!peer->kernel && recv(peer->watch.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+            hr_tool_peer_close(peer);
+    }
+}
 
 static void accept_peer(struct hr_watch *watch, unsigned events)
 {
@@ -34,8 +61,13 @@ static void accept_peer(struct hr_watch *watch, unsigned events)
     int fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC);
 
     (void)events;
-    if (fd < 0)
+    if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+            pause_accepting(engine);
         return;
+    }
+    if (engine->tool_peer_count >= PEERS_MAX)
+        drop_closed_peers(engine);
     if (engine->tool_peer_count < PEERS_MAX &&
         !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &other, &size) && other.uid == geteuid())
         peer = hr_tool_peer_new(engine, fd);
@@ -201,6 +233,7 @@ void hr_tools_engine_done(struct hermes_engine *engine)
     HR_LIST_EACH (link, &engine->tool_peers)
         hr_tool_peer_close(HR_CONTAINER(link, struct hr_tool_peer, link));
     if (fd >= 0) {
+        hr_timer_stop(engine->loop, &engine->tool_accept);
         hr_watch_remove(engine->loop, &engine->tool_listener);
         close(fd);
     }

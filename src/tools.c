@@ -325,20 +325,24 @@ int64_t hr_process_started_ticks(pid_t pid)
     return at ? strtoll(at + 1, NULL, 10) : 0;
 }
 
+int64_t hr_boot_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 /*
- * The same of the running cell: the kernel counts from boot, our clock may stand still in suspend.
+ * The same of the running cell, by the clock that goes on in suspend, as that of processes does.
  * Every process of a kernel's first cell belongs to it; when that began is known only by a message
  * that may have been read late.
  */
 static int64_t cell_started_ticks(const struct hr_kernel *kernel)
 {
-    int64_t started_ns =
-                kernel->execution_count > 1 ? kernel->current->started_ns : kernel->started_ns,
-            boot_ns;
-    struct timespec boot;
+    int64_t boot_ns =
+        kernel->execution_count > 1 ? kernel->current->started_boot_ns : kernel->started_boot_ns;
 
-    clock_gettime(CLOCK_BOOTTIME, &boot);
-    boot_ns = (int64_t)boot.tv_sec * 1000000000 + boot.tv_nsec - (hr_now_ns() - started_ns);
     return boot_ns / (1000000000 / sysconf(_SC_CLK_TCK));
 }
 

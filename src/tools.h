@@ -45,4 +45,7 @@ int hr_tools_answer(struct hermes_engine *engine, uint64_t id, const char *json,
 /* The same for a call that was not run: it costs nothing. */
 int hr_tools_refuse(struct hermes_engine *engine, uint64_t id, const char *why);
 
+/* Nanoseconds by the clock that goes on while the machine is suspended. */
+int64_t hr_boot_ns(void);
+
 #endif

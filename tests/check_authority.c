@@ -103,6 +103,21 @@ static void answers(struct hermes_authority *authority, const char *tool, const 
 
 /* ---- dispatch --------------------------------------------------------------------------- */
 
+START_TEST(options_that_are_none)
+{
+    struct hermes_authority_options options = HERMES_AUTHORITY_OPTIONS_INIT;
+    struct hermes_authority *authority = hermes_authority_new(&options);
+
+    ck_assert_ptr_nonnull(authority);
+    hermes_authority_unref(authority);
+    ck_assert_ptr_null(hermes_authority_new(NULL));
+    options.size--;
+    ck_assert_ptr_null(hermes_authority_new(&options));
+    options.size = 0;
+    ck_assert_ptr_null(hermes_authority_new(&options));
+}
+END_TEST
+
 START_TEST(the_handler_gets_the_context_on_the_calling_thread)
 {
     struct hermes_authority_options options = options_of(handle);
@@ -483,6 +498,7 @@ int main(void)
     tcase_add_checked_fixture(all, set_up, NULL);
     tcase_set_timeout(all, 60);
     suite_add_tcase(suite, all);
+    tcase_add_test(all, options_that_are_none);
     tcase_add_test(all, the_handler_gets_the_context_on_the_calling_thread);
     tcase_add_test(all, the_owner_of_a_delegated_child_is_qualified);
     tcase_add_test(all, the_options_may_go);

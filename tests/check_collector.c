@@ -5,15 +5,13 @@
 #include "config.h"
 
 #include <check.h>
-#include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "alloc.h"
+#include "collector-testlib.h"
 #include "collector.h"
 #include "testlib.h"
 
@@ -23,79 +21,15 @@
             ck_abort_msg("not so: %s", #condition);                                                \
     } while (0)
 
-/* ---- helpers ---------------------------------------------------------------------------- */
-
-static const char *base;    /* a fresh directory for each test */
-static char directory[512]; /* one in it that does not exist yet */
-
-static void set_up(void)
-{
-    base = test_directory();
-    snprintf(directory, sizeof directory, "%s/state/hermes-repl/spill", base);
-}
-
-static char *read_file(const char *path, size_t *ret_size)
-{
-    FILE *file = fopen(path, "rb");
-    struct stat status;
-    char *text;
-
-    ck_assert_msg(file != NULL, "%s", path);
-    ck_assert_int_eq(fstat(fileno(file), &status), 0);
-    text = malloc((size_t)status.st_size + 1);
-    *ret_size = fread(text, 1, (size_t)status.st_size, file);
-    text[*ret_size] = '\0';
-    fclose(file);
-    return text;
-}
-
-/* Entries of a directory; -1: there is none. */
-static int count_entries(const char *path)
-{
-    DIR *dir = opendir(path);
-    int count = -2; /* "." and ".." */
-
-    if (!dir)
-        return -1;
-    while (readdir(dir))
-        count++;
-    closedir(dir);
-    return count;
-}
-
-static struct hr_collector *make(size_t limit, uint64_t spill_limit)
-{
-    struct hr_collector_options options = {limit, spill_limit, directory, false, false};
-    struct hr_collector *collector = hr_collector_new(&options);
-
-    ck_assert_ptr_nonnull(collector);
-    return collector;
-}
-
-static void finish(struct hr_collector *collector, struct hr_collected *collected)
-{
-    ck_assert(hr_collector_finish(collector, collected));
-    ck_assert_ptr_nonnull(collected->text);
-    ck_assert_int_eq(collected->text[collected->size], '\0');
-    ck_assert(hr_utf8_valid(collected->text, collected->size));
-    hr_collector_free(collector);
-}
-
 static void feed(struct hr_collector *collector, const char *text)
 {
     hr_collector_feed(collector, text, strlen(text));
 }
 
-static void feed_times(struct hr_collector *collector, const char *text, size_t times)
-{
-    while (times-- > 0)
-        hr_collector_feed(collector, text, strlen(text));
-}
-
 /* Report A55: before the cut and the spill, and counted wherever the secret went. */
 START_TEST(secrets_are_masked_first)
 {
-    struct hr_collector_options options = {200, 1000000, directory, true, false};
+    struct hr_collector_options options = {200, 1000000, ct_directory, true, false};
     struct hr_collector *collector = hr_collector_new(&options);
     struct hr_collected got;
     size_t size;
@@ -106,13 +40,13 @@ START_TEST(secrets_are_masked_first)
         feed(collector, "_AAAAAAAAAAAAAAAAAAAA");
         feed(collector, "BBBB\n");
     }
-    finish(collector, &got);
+    ct_finish(collector, &got);
     ck_assert_uint_eq(got.redactions, 100);
     ck_assert_uint_eq(got.bytes_total, 100 * (4 + 28 + 1));
     ck_assert(got.truncated && strstr(got.text, "ghp_AA...BBBB\nghp_AA...BBBB\n") &&
               !strstr(got.text, "AAAAA"));
     ck_assert_ptr_nonnull(got.spill_path);
-    spilled = read_file(got.spill_path, &size);
+    spilled = ct_read_file(got.spill_path, &size);
     ck_assert_uint_eq(size, 100 * 14);
     ck_assert_int_eq(strncmp(spilled, "ghp_AA...BBBB\nghp_AA...BBBB\n", 28), 0);
     free(spilled);
@@ -126,7 +60,7 @@ START_TEST(nothing_at_all)
 {
     struct hr_collected got;
 
-    finish(make(1000, 0), &got);
+    ct_finish(ct_make(1000, 0), &got);
     ck_assert_str_eq(got.text, "");
     ck_assert(!got.truncated);
     ck_assert_uint_eq(got.bytes_total + got.bytes_captured + got.bytes_omitted, 0);
@@ -138,31 +72,31 @@ END_TEST
 
 START_TEST(short_output_is_whole)
 {
-    struct hr_collector *collector = make(1000, 1000000);
+    struct hr_collector *collector = ct_make(1000, 1000000);
     struct hr_collected got;
 
     feed(collector, "one\n");
     feed(collector, "tw\xc3");
     feed(collector, "\xa9\n");
-    finish(collector, &got);
+    ct_finish(collector, &got);
     ck_assert_str_eq(got.text, "one\ntwé\n");
     ck_assert(!got.truncated);
     ck_assert_uint_eq(got.bytes_total, 9);
     ck_assert_uint_eq(got.bytes_captured, 9);
     ck_assert_uint_eq(got.bytes_omitted, 0);
     ck_assert_ptr_null(got.spill_path);
-    ck_assert_int_eq(count_entries(directory), -1);
+    ck_assert_int_eq(ct_count_entries(ct_directory), -1);
     hr_collected_done(&got);
 }
 END_TEST
 
 START_TEST(cleaned_is_not_truncated)
 {
-    struct hr_collector *collector = make(1000, 1000000);
+    struct hr_collector *collector = ct_make(1000, 1000000);
     struct hr_collected got;
 
-    feed_times(collector, "\x1b[31mx\x1b[0m", 900);
-    finish(collector, &got);
+    ct_feed_times(collector, "\x1b[31mx\x1b[0m", 900);
+    ct_finish(collector, &got);
     ck_assert_uint_eq(got.size, 900);
     ck_assert(!got.truncated);
     ck_assert_uint_eq(got.bytes_total, 9000);
@@ -177,11 +111,11 @@ START_TEST(the_limit_is_exact)
     size_t over;
 
     for (over = 0; over < 3; over++) {
-        struct hr_collector *collector = make(1000, 0);
+        struct hr_collector *collector = ct_make(1000, 0);
         struct hr_collected got;
 
-        feed_times(collector, "x", 1000 + over);
-        finish(collector, &got);
+        ct_feed_times(collector, "x", 1000 + over);
+        ct_finish(collector, &got);
         ck_assert(got.truncated == (over > 0));
         ck_assert_uint_eq(got.bytes_captured, 1000);
         ck_assert_uint_eq(got.bytes_omitted, over);
@@ -192,15 +126,15 @@ END_TEST
 
 START_TEST(report_a23_head_tail_and_file)
 {
-    struct hr_collector *collector = make(50000, 5000000);
+    struct hr_collector *collector = ct_make(50000, 5000000);
     struct hr_collected got;
     char *file, *warning, *notice;
     size_t size;
 
     feed(collector, "HEAD\n");
-    feed_times(collector, "x", 200000);
+    ct_feed_times(collector, "x", 200000);
     feed(collector, "\nTAIL\n");
-    finish(collector, &got);
+    ct_finish(collector, &got);
     ck_assert(got.truncated);
     ck_assert_uint_eq(got.bytes_total, 200011);
     ck_assert_uint_eq(got.bytes_captured, 50000);
@@ -214,7 +148,7 @@ START_TEST(report_a23_head_tail_and_file)
     ck_assert_ptr_eq(strchr(notice, '\n') + 1, got.text + got.size - 30000);
     ck_assert_ptr_nonnull(strstr(notice, "150011"));
     ck_assert_ptr_nonnull(strstr(notice, "200011"));
-    file = read_file(got.spill_path, &size);
+    file = ct_read_file(got.spill_path, &size);
     ck_assert_uint_eq(size, 200011);
     ck_assert_uint_eq(got.spill_size, 200011);
     ck_assert(!got.spill_capped);
@@ -230,20 +164,20 @@ END_TEST
 
 START_TEST(report_a25_limits_are_bytes)
 {
-    struct hr_collector *collector = make(50000, 5000003);
+    struct hr_collector *collector = ct_make(50000, 5000003);
     struct hr_collected got;
     char *file, *warning;
     size_t size;
 
     feed(collector, "-");
-    feed_times(collector, "\xf0\x9f\x98\x80", 2000000);
-    finish(collector, &got);
+    ct_feed_times(collector, "\xf0\x9f\x98\x80", 2000000);
+    ct_finish(collector, &got);
     ck_assert_ptr_null(strstr(got.text, "\xef\xbf\xbd"));
     ck_assert_uint_le(got.bytes_captured, 50000);
     ck_assert_uint_ge(got.bytes_captured, 50000 - 6);
     ck_assert_uint_eq(got.bytes_total, 8000001);
     ck_assert_uint_eq(got.bytes_omitted, got.bytes_total - got.bytes_captured);
-    file = read_file(got.spill_path, &size);
+    file = ct_read_file(got.spill_path, &size);
     ck_assert(hr_utf8_valid(file, size));
     ck_assert_uint_eq(got.spill_size, 5000001);
     ck_assert_ptr_eq(strstr(file, "\n[... spill capped"), file + 5000001);
@@ -260,7 +194,7 @@ END_TEST
 
 START_TEST(report_a26_memory_is_bounded)
 {
-    struct hr_collector *collector = make(50000, 5000000);
+    struct hr_collector *collector = ct_make(50000, 5000000);
     struct hr_collected got;
     struct rusage before, after;
     char line[10001];
@@ -273,7 +207,7 @@ START_TEST(report_a26_memory_is_bounded)
     for (i = 0; i < 20000; i++)
         hr_collector_feed(collector, line, 10000);
     getrusage(RUSAGE_SELF, &after);
-    finish(collector, &got);
+    ct_finish(collector, &got);
     ck_assert_int_lt(after.ru_maxrss - before.ru_maxrss, 2048); /* KiB */
     ck_assert_uint_eq(got.bytes_total, 200000000);
     ck_assert_uint_eq(got.bytes_omitted, 200000000 - 50000);
@@ -284,11 +218,11 @@ END_TEST
 /* More text than there were bytes: omitted is told in text. */
 START_TEST(repair_can_make_it_longer)
 {
-    struct hr_collector *collector = make(1000, 0);
+    struct hr_collector *collector = ct_make(1000, 0);
     struct hr_collected got;
 
-    feed_times(collector, "\xff", 900);
-    finish(collector, &got);
+    ct_feed_times(collector, "\xff", 900);
+    ct_finish(collector, &got);
     ck_assert(got.truncated);
     ck_assert_uint_eq(got.bytes_total, 900);
     ck_assert_uint_le(got.bytes_captured, 1000);
@@ -299,11 +233,11 @@ END_TEST
 
 START_TEST(unfinished_things_come_at_the_end)
 {
-    struct hr_collector *collector = make(1000, 0);
+    struct hr_collector *collector = ct_make(1000, 0);
     struct hr_collected got;
 
     feed(collector, "a\x1b]0;b\xe2\x82");
-    finish(collector, &got);
+    ct_finish(collector, &got);
     ck_assert_str_eq(got.text, "a0;b\xef\xbf\xbd");
     ck_assert(!got.truncated);
     hr_collected_done(&got);
@@ -312,10 +246,10 @@ END_TEST
 
 START_TEST(finish_can_be_repeated)
 {
-    struct hr_collector *collector = make(100, 1000);
+    struct hr_collector *collector = ct_make(100, 1000);
     struct hr_collected one, two;
 
-    feed_times(collector, "0123456789\n", 20);
+    ct_feed_times(collector, "0123456789\n", 20);
     ck_assert(hr_collector_finish(collector, &one));
     ck_assert(hr_collector_finish(collector, &two));
     ck_assert_str_eq(one.text, two.text);
@@ -374,7 +308,7 @@ static void model(const struct hr_buf *raw, const struct hr_buf *full, size_t li
 static void check_against_model(const struct hr_buf *raw, const struct hr_buf *full, size_t limit,
                                 struct hr_buf *want)
 {
-    struct hr_collector *collector = make(limit, random_below(2) ? 1000000 : 0);
+    struct hr_collector *collector = ct_make(limit, random_below(2) ? 1000000 : 0);
     struct hr_collected got;
     size_t i, n, size;
     char *file;
@@ -391,7 +325,7 @@ static void check_against_model(const struct hr_buf *raw, const struct hr_buf *f
         CHECK(got.size == want->size && memcmp(got.text, want->data, got.size) == 0);
     CHECK(got.truncated == (full->size > limit));
     if (got.spill_path) {
-        file = read_file(got.spill_path, &size);
+        file = ct_read_file(got.spill_path, &size);
         CHECK(size == full->size && memcmp(file, full->data, size) == 0);
         free(file);
         unlink(got.spill_path);
@@ -452,7 +386,7 @@ int main(void)
     TCase *tcase = tcase_create("collector");
 
     tcase_set_timeout(tcase, 60);
-    tcase_add_checked_fixture(tcase, set_up, NULL);
+    tcase_add_checked_fixture(tcase, ct_set_up, NULL);
     tcase_add_test(tcase, nothing_at_all);
     tcase_add_test(tcase, short_output_is_whole);
     tcase_add_test(tcase, secrets_are_masked_first);

@@ -1015,11 +1015,7 @@ int main(void)
     TCase *calls = tcase_create("calls");
     TCase *all[] = {lives, ends, safe, calls};
 
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        tcase_add_checked_fixture(all[i], te_set_up, te_tear_down);
-        tcase_set_timeout(all[i], 120);
-        suite_add_tcase(suite, all[i]);
-    }
+    te_add_cases(suite, all, sizeof all / sizeof all[0], te_set_up);
     tcase_add_test(lives, state_persists_across_cells);
     tcase_add_test(lives, reset_discards_state);
     tcase_add_test(lives, exception_keeps_the_kernel_alive);

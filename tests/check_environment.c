@@ -354,11 +354,7 @@ int main(void)
           *place = tcase_create("directory");
     TCase *all[] = {env, python, place};
 
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        tcase_add_checked_fixture(all[i], te_set_up, te_tear_down);
-        tcase_set_timeout(all[i], 120);
-        suite_add_tcase(suite, all[i]);
-    }
+    te_add_cases(suite, all, sizeof all / sizeof all[0], te_set_up);
     tcase_add_test(env, scrub_drops_settings_and_secrets);
     tcase_add_test(env, nothing_private_is_visible);
     tcase_add_test(env, dropped_names_are_told_and_can_pass);

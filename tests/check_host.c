@@ -185,6 +185,15 @@ START_TEST(a_fork_of_the_host_keeps_nothing_alive)
 }
 END_TEST
 
+/* Nor one that somebody has stopped. */
+START_TEST(a_stopped_guard_sees_its_host_die)
+{
+    kill_the_host("import os, signal, time\nos.kill(os.getppid(), signal.SIGSTOP)\n" HERE
+                  "time.sleep(300)",
+                  HERMES_MODE_PROJECT, false);
+}
+END_TEST
+
 static pid_t guard_of(const char *owner)
 {
     double pid = te_kernel_number(engine, owner, "guard_pid");
@@ -763,17 +772,14 @@ int main(void)
           *limits = tcase_create("limits");
     TCase *all[] = {death, habits, limits};
 
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        tcase_add_checked_fixture(all[i], te_set_up_bare, te_tear_down);
-        tcase_set_timeout(all[i], 120);
-        suite_add_tcase(suite, all[i]);
-    }
+    te_add_cases(suite, all, sizeof all / sizeof all[0], te_set_up_bare);
     tcase_add_test(death, kernel_exits_when_its_host_is_killed);
     tcase_add_test(death, kernel_that_ignores_signals_exits_with_its_host);
     tcase_add_test(death, kernel_in_c_code_exits_with_its_host);
 #ifndef HERMES_NO_GUARD
     tcase_add_test(death, daemons_exit_with_their_host);
     tcase_add_test(death, a_fork_of_the_host_keeps_nothing_alive);
+    tcase_add_test(death, a_stopped_guard_sees_its_host_die);
     tcase_add_test(death, a_killed_guard_takes_the_kernel_along);
 #endif
     tcase_add_test(death, a_host_may_just_exit);

@@ -556,11 +556,7 @@ int main(void)
           *kills = tcase_create("kill");
     TCase *all[] = {limits, interrupts, kills};
 
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        tcase_add_checked_fixture(all[i], te_set_up, te_tear_down);
-        tcase_set_timeout(all[i], 120);
-        suite_add_tcase(suite, all[i]);
-    }
+    te_add_cases(suite, all, sizeof all / sizeof all[0], te_set_up);
     tcase_add_test(limits, timeout_kills_the_kernel_and_reports_state_loss);
     tcase_add_test(limits, timeout_of_silence_is_not_empty);
     tcase_add_test(limits, timeout_of_cells_that_resist);

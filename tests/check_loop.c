@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "list.h"
@@ -277,6 +278,57 @@ START_TEST(wake_works_after_a_storm_of_wakes)
 }
 END_TEST
 
+static size_t noted;
+
+static void note_ready(struct hr_watch *watch, unsigned events)
+{
+    (void)watch, (void)events;
+    noted++;
+}
+
+/* A host may lower its limit of descriptors below what is watched: poll() refuses such a list. */
+START_TEST(fewer_descriptors_than_are_watched)
+{
+    enum { PIPES = 12 };
+    struct hr_watch watches[PIPES] = {0};
+    int ends[PIPES][2];
+    struct rlimit before, low;
+    struct rusage start, end;
+    int64_t begun, used_us;
+
+    for (int i = 0; i < PIPES; i++) {
+        ck_assert_int_eq(pipe(ends[i]), 0);
+        ck_assert_int_eq(hr_watch_add(loop, &watches[i], ends[i][0], HR_READ, note_ready), 0);
+    }
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    low = before;
+    low.rlim_cur = PIPES / 2;
+    noted = 0;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &low), 0);
+    getrusage(RUSAGE_SELF, &start);
+    begun = hr_now_ns();
+    while (hr_now_ns() - begun < 300000000)
+        hr_loop_step(loop, begun + 300000000);
+    getrusage(RUSAGE_SELF, &end);
+    ck_assert_uint_eq(noted, 0);
+    ck_assert_int_eq(write(ends[PIPES - 1][1], "x", 1), 1);
+    hr_loop_step(loop, hr_now_ns() + 5000000000);
+    setrlimit(RLIMIT_NOFILE, &before);
+    ck_assert_uint_eq(noted, 1);
+    used_us = (end.ru_utime.tv_sec - start.ru_utime.tv_sec + end.ru_stime.tv_sec -
+               start.ru_stime.tv_sec) *
+                  INT64_C(1000000) +
+              end.ru_utime.tv_usec - start.ru_utime.tv_usec + end.ru_stime.tv_usec -
+              start.ru_stime.tv_usec;
+    ck_assert_int_lt(used_us, 150000); /* of 300 ms: it does not spin */
+    for (int i = 0; i < PIPES; i++) {
+        hr_watch_remove(loop, &watches[i]);
+        close(ends[i][0]);
+        close(ends[i][1]);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("loop");
@@ -295,6 +347,7 @@ int main(void)
     tcase_add_test(test_case, sleeper_notices_a_new_watch);
     tcase_add_test(test_case, wake_is_sticky_and_coalesces);
     tcase_add_test(test_case, wake_works_after_a_storm_of_wakes);
+    tcase_add_test(test_case, fewer_descriptors_than_are_watched);
     tcase_set_timeout(test_case, 60);
     suite_add_tcase(suite, test_case);
     runner = srunner_create(suite);

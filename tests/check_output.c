@@ -411,11 +411,7 @@ int main(void)
           *clean = tcase_create("cleaning");
     TCase *all[] = {streams, limits, clean};
 
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        tcase_add_checked_fixture(all[i], te_set_up, te_tear_down);
-        tcase_set_timeout(all[i], 120);
-        suite_add_tcase(suite, all[i]);
-    }
+    te_add_cases(suite, all, sizeof all / sizeof all[0], te_set_up);
     tcase_add_test(streams, streams_are_real);
     tcase_add_test(streams, order_is_kept);
     tcase_add_test(streams, stderr_is_set_apart);

@@ -101,13 +101,15 @@ END_TEST
 
 START_TEST(only_enabled_tools)
 {
-    static const char *const some[] = {"read_file", "my_lookup", "odd\"\xff", NULL}, *const none[] =
-                                                                                         {NULL};
+    static const char *const some[] = {"read_file", "my_lookup", "odd\"\xff",
+                                       "weather(city, days=3): What it is like there.", NULL},
+                             *const none[] = {NULL};
 
     describe(HERMES_MODE_PROJECT, some);
     has("read_file(path");
     has("to page with read_file");
     has("  my_lookup(**arguments)\n");
+    has("  weather(city, days=3): What it is like there.\n");
     has("odd\"\xef\xbf\xbd");
     has_not("terminal");
     for (const char *const *name = all; *name; name++)

@@ -6,8 +6,8 @@
 #include "config.h"
 
 #include <check.h>
-#include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,72 +18,9 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "collector-testlib.h"
 #include "collector.h"
 #include "testlib.h"
-
-/* ---- helpers ---------------------------------------------------------------------------- */
-
-static const char *base;    /* a fresh directory for each test */
-static char directory[512]; /* one in it that does not exist yet */
-
-static void set_up(void)
-{
-    base = test_directory();
-    snprintf(directory, sizeof directory, "%s/state/hermes-repl/spill", base);
-}
-
-static char *read_file(const char *path, size_t *ret_size)
-{
-    FILE *file = fopen(path, "rb");
-    struct stat status;
-    char *text;
-
-    ck_assert_msg(file != NULL, "%s", path);
-    ck_assert_int_eq(fstat(fileno(file), &status), 0);
-    text = malloc((size_t)status.st_size + 1);
-    *ret_size = fread(text, 1, (size_t)status.st_size, file);
-    text[*ret_size] = '\0';
-    fclose(file);
-    return text;
-}
-
-/* Entries of a directory; -1: there is none. */
-static int count_entries(const char *path)
-{
-    DIR *dir = opendir(path);
-    int count = -2; /* "." and ".." */
-
-    if (!dir)
-        return -1;
-    while (readdir(dir))
-        count++;
-    closedir(dir);
-    return count;
-}
-
-static struct hr_collector *make(size_t limit, uint64_t spill_limit)
-{
-    struct hr_collector_options options = {limit, spill_limit, directory, false, false};
-    struct hr_collector *collector = hr_collector_new(&options);
-
-    ck_assert_ptr_nonnull(collector);
-    return collector;
-}
-
-static void finish(struct hr_collector *collector, struct hr_collected *collected)
-{
-    ck_assert(hr_collector_finish(collector, collected));
-    ck_assert_ptr_nonnull(collected->text);
-    ck_assert_int_eq(collected->text[collected->size], '\0');
-    ck_assert(hr_utf8_valid(collected->text, collected->size));
-    hr_collector_free(collector);
-}
-
-static void feed_times(struct hr_collector *collector, const char *text, size_t times)
-{
-    while (times-- > 0)
-        hr_collector_feed(collector, text, strlen(text));
-}
 
 /* ---- the spill file --------------------------------------------------------------------- */
 
@@ -96,8 +33,8 @@ static char *spill_once(const char *where, uint64_t limit)
     char *path, *warning;
 
     ck_assert_ptr_nonnull(collector);
-    feed_times(collector, "0123456789\n", 100);
-    finish(collector, &got);
+    ct_feed_times(collector, "0123456789\n", 100);
+    ct_finish(collector, &got);
     ck_assert(got.truncated);
     ck_assert_uint_eq(got.bytes_captured, 100);
     warning = hr_collected_warning(&got);
@@ -112,21 +49,21 @@ static char *spill_once(const char *where, uint64_t limit)
 
 START_TEST(file_is_private)
 {
-    char *path = spill_once(directory, 1000000), *name;
+    char *path = spill_once(ct_directory, 1000000), *name;
     struct stat status;
 
     ck_assert_ptr_nonnull(path);
     name = strrchr(path, '/') + 1;
-    ck_assert_int_eq(strncmp(path, directory, strlen(directory)), 0);
+    ck_assert_int_eq(strncmp(path, ct_directory, strlen(ct_directory)), 0);
     ck_assert_int_eq(strncmp(name, "stdout-", 7), 0);
     ck_assert_uint_eq(strspn(name + 7, "0123456789abcdef"), 16);
     ck_assert_str_eq(name + 23, ".txt");
     ck_assert_int_eq(lstat(path, &status), 0);
     ck_assert_uint_eq(status.st_mode, S_IFREG | 0600);
-    ck_assert_int_eq(stat(directory, &status), 0);
+    ck_assert_int_eq(stat(ct_directory, &status), 0);
     ck_assert_uint_eq(status.st_mode, S_IFDIR | 0700);
-    *strrchr(directory, '/') = '\0';
-    ck_assert_int_eq(stat(directory, &status), 0); /* a parent that was made, too */
+    *strrchr(ct_directory, '/') = '\0';
+    ck_assert_int_eq(stat(ct_directory, &status), 0); /* a parent that was made, too */
     ck_assert_uint_eq(status.st_mode, S_IFDIR | 0700);
     free(path);
 }
@@ -138,12 +75,12 @@ START_TEST(file_is_private_whatever_the_umask)
     char *path;
 
     umask(0);
-    path = spill_once(directory, 1000000);
+    path = spill_once(ct_directory, 1000000);
     ck_assert_int_eq(lstat(path, &status), 0);
     ck_assert_uint_eq(status.st_mode, S_IFREG | 0600);
     free(path);
     umask(0277);
-    path = spill_once(directory, 1000000);
+    path = spill_once(ct_directory, 1000000);
     ck_assert_int_eq(lstat(path, &status), 0);
     ck_assert_uint_eq(status.st_mode, S_IFREG | 0600);
     free(path);
@@ -152,10 +89,10 @@ END_TEST
 
 START_TEST(names_differ)
 {
-    char *one = spill_once(directory, 1000000), *two = spill_once(directory, 1000000);
+    char *one = spill_once(ct_directory, 1000000), *two = spill_once(ct_directory, 1000000);
 
     ck_assert_str_ne(one, two);
-    ck_assert_int_eq(count_entries(directory), 2);
+    ck_assert_int_eq(ct_count_entries(ct_directory), 2);
     free(one);
     free(two);
 }
@@ -165,7 +102,7 @@ START_TEST(relative_directory)
 {
     char *path;
 
-    ck_assert_int_eq(chdir(base), 0);
+    ck_assert_int_eq(chdir(ct_base), 0);
     path = spill_once("here/and//there/", 1000000);
     ck_assert_ptr_nonnull(path);
     ck_assert_int_eq(chdir("/"), 0);
@@ -178,31 +115,31 @@ START_TEST(no_directory)
 {
     ck_assert_ptr_null(spill_once(NULL, 1000000));
     ck_assert_ptr_null(spill_once("", 1000000));
-    ck_assert_ptr_null(spill_once(directory, 0));
-    ck_assert_int_eq(count_entries(directory), -1);
+    ck_assert_ptr_null(spill_once(ct_directory, 0));
+    ck_assert_int_eq(ct_count_entries(ct_directory), -1);
     ck_assert_ptr_null(spill_once("/dev/null/spill", 1000000));
     ck_assert_ptr_null(spill_once("/proc/spill", 1000000));
-    ck_assert_int_eq(count_entries(base), 0);
+    ck_assert_int_eq(ct_count_entries(ct_base), 0);
 }
 END_TEST
 
 START_TEST(directory_of_others_is_refused)
 {
-    snprintf(directory, sizeof directory, "%s/open", base);
-    ck_assert_int_eq(mkdir(directory, 0700), 0);
-    ck_assert_int_eq(chmod(directory, 0770), 0);
-    ck_assert_ptr_null(spill_once(directory, 1000000));
-    ck_assert_int_eq(chmod(directory, 0702), 0);
-    ck_assert_ptr_null(spill_once(directory, 1000000));
-    ck_assert_int_eq(chmod(directory, 0755), 0);
+    snprintf(ct_directory, sizeof ct_directory, "%s/open", ct_base);
+    ck_assert_int_eq(mkdir(ct_directory, 0700), 0);
+    ck_assert_int_eq(chmod(ct_directory, 0770), 0);
+    ck_assert_ptr_null(spill_once(ct_directory, 1000000));
+    ck_assert_int_eq(chmod(ct_directory, 0702), 0);
+    ck_assert_ptr_null(spill_once(ct_directory, 1000000));
+    ck_assert_int_eq(chmod(ct_directory, 0755), 0);
     if (geteuid() == 0) {
-        ck_assert_int_eq(chown(directory, 65534, 65534), 0);
-        ck_assert_ptr_null(spill_once(directory, 1000000));
-        ck_assert_int_eq(chown(directory, 0, 0), 0);
+        ck_assert_int_eq(chown(ct_directory, 65534, 65534), 0);
+        ck_assert_ptr_null(spill_once(ct_directory, 1000000));
+        ck_assert_int_eq(chown(ct_directory, 0, 0), 0);
     }
-    ck_assert_int_eq(count_entries(directory), 0);
-    free(spill_once(directory, 1000000));
-    ck_assert_int_eq(count_entries(directory), 1);
+    ck_assert_int_eq(ct_count_entries(ct_directory), 0);
+    free(spill_once(ct_directory, 1000000));
+    ck_assert_int_eq(ct_count_entries(ct_directory), 1);
 }
 END_TEST
 
@@ -212,7 +149,7 @@ static void make_file(const char *name, time_t age)
     struct timespec times[2] = {{time(NULL) - age, 0}, {time(NULL) - age, 0}};
     FILE *file;
 
-    snprintf(path, sizeof path, "%s/%s", directory, name);
+    snprintf(path, sizeof path, "%s/%s", ct_directory, name);
     file = fopen(path, "w");
     ck_assert_ptr_nonnull(file);
     fclose(file);
@@ -224,7 +161,7 @@ static bool is_there(const char *name)
     char path[600];
     struct stat status;
 
-    snprintf(path, sizeof path, "%s/%s", directory, name);
+    snprintf(path, sizeof path, "%s/%s", ct_directory, name);
     return lstat(path, &status) == 0;
 }
 
@@ -232,22 +169,22 @@ START_TEST(old_files_go)
 {
     char path[600];
 
-    free(spill_once(directory, 1000000));
+    free(spill_once(ct_directory, 1000000));
     make_file("stdout-0000000000000001.txt", 8 * 24 * 3600);
     make_file("stdout-0000000000000002.txt", 6 * 24 * 3600);
     make_file("stdout-000000000000003.txt", 99 * 24 * 3600); /* not quite our name */
     make_file("stdout-0000000000000004.txt~", 99 * 24 * 3600);
     make_file("notes.txt", 99 * 24 * 3600);
-    snprintf(path, sizeof path, "%s/stdout-0000000000000005.txt", directory);
+    snprintf(path, sizeof path, "%s/stdout-0000000000000005.txt", ct_directory);
     ck_assert_int_eq(symlink("/nonexistent", path), 0);
-    free(spill_once(directory, 1000000));
+    free(spill_once(ct_directory, 1000000));
     ck_assert(!is_there("stdout-0000000000000001.txt"));
     ck_assert(is_there("stdout-0000000000000002.txt"));
     ck_assert(is_there("stdout-000000000000003.txt"));
     ck_assert(is_there("stdout-0000000000000004.txt~"));
     ck_assert(is_there("stdout-0000000000000005.txt"));
     ck_assert(is_there("notes.txt"));
-    ck_assert_int_eq(count_entries(directory), 7);
+    ck_assert_int_eq(ct_count_entries(ct_directory), 7);
 }
 END_TEST
 
@@ -256,13 +193,13 @@ START_TEST(many_files_go)
     char name[64];
     int i;
 
-    free(spill_once(directory, 1000000));
+    free(spill_once(ct_directory, 1000000));
     for (i = 0; i < 250; i++) {
         snprintf(name, sizeof name, "stdout-%016x.txt", i);
         make_file(name, 1000 + i);
     }
-    free(spill_once(directory, 1000000));
-    ck_assert_int_eq(count_entries(directory), 200);
+    free(spill_once(ct_directory, 1000000));
+    ck_assert_int_eq(ct_count_entries(ct_directory), 200);
     ck_assert(is_there("stdout-0000000000000000.txt")); /* the newest of them */
     ck_assert(is_there("stdout-00000000000000c5.txt"));
     ck_assert(!is_there("stdout-00000000000000c6.txt"));
@@ -274,10 +211,10 @@ END_TEST
  */
 START_TEST(small_spill_limit)
 {
-    char *path = spill_once(directory, 22), *text;
+    char *path = spill_once(ct_directory, 22), *text;
     size_t size;
 
-    text = read_file(path, &size);
+    text = ct_read_file(path, &size);
     ck_assert_str_eq(text, "0123456789\n0123456789\n[... spill capped at 22 bytes ...]\n");
     free(text);
     free(path);
@@ -286,10 +223,10 @@ END_TEST
 
 START_TEST(exact_spill_limit)
 {
-    char *path = spill_once(directory, 1100), *text;
+    char *path = spill_once(ct_directory, 1100), *text;
     size_t size;
 
-    text = read_file(path, &size);
+    text = ct_read_file(path, &size);
     ck_assert_uint_eq(size, 1100);
     ck_assert_ptr_null(strstr(text, "capped"));
     free(text);
@@ -303,7 +240,7 @@ END_TEST
  */
 static int spill_size_with_limit(rlim_t size)
 {
-    struct hr_collector_options options = {100, 1000000, directory, false, false};
+    struct hr_collector_options options = {100, 1000000, ct_directory, false, false};
     struct rlimit limit = {size, RLIM_INFINITY};
     struct hr_collector *collector;
     struct hr_collected got;
@@ -314,7 +251,7 @@ static int spill_size_with_limit(rlim_t size)
     if (child == 0) {
         setrlimit(RLIMIT_FSIZE, &limit);
         collector = hr_collector_new(&options);
-        feed_times(collector, "0123456789\n", 100);
+        ct_feed_times(collector, "0123456789\n", 100);
         if (!hr_collector_finish(collector, &got) || got.bytes_captured != 100)
             _exit(1);
         if (!got.spill_path)
@@ -339,22 +276,22 @@ END_TEST
 
 START_TEST(unknown_file_goes)
 {
-    struct hr_collector *collector = make(100, 1000000);
+    struct hr_collector *collector = ct_make(100, 1000000);
 
-    feed_times(collector, "0123456789\n", 100);
-    ck_assert_int_eq(count_entries(directory), 1);
+    ct_feed_times(collector, "0123456789\n", 100);
+    ck_assert_int_eq(ct_count_entries(ct_directory), 1);
     hr_collector_free(collector);
-    ck_assert_int_eq(count_entries(directory), 0);
+    ck_assert_int_eq(ct_count_entries(ct_directory), 0);
 }
 END_TEST
 
 START_TEST(descriptors)
 {
-    int before = count_entries("/proc/self/fd"), fd, flags;
-    struct hr_collector *collector = make(100, 1000000);
+    int before = ct_count_entries("/proc/self/fd"), fd, flags;
+    struct hr_collector *collector = ct_make(100, 1000000);
     struct hr_collected got;
 
-    feed_times(collector, "0123456789\n", 100);
+    ct_feed_times(collector, "0123456789\n", 100);
     for (fd = 3; fd < 100; fd++) {
         char link[64], target[600];
         ssize_t n;
@@ -362,14 +299,14 @@ START_TEST(descriptors)
         snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
         n = readlink(link, target, sizeof target - 1);
         target[n < 0 ? 0 : n] = '\0';
-        if (strncmp(target, base, strlen(base)) == 0) {
+        if (strncmp(target, ct_base, strlen(ct_base)) == 0) {
             flags = fcntl(fd, F_GETFD);
             ck_assert_msg(flags & FD_CLOEXEC, "%s", target);
         }
     }
-    finish(collector, &got);
+    ct_finish(collector, &got);
     hr_collected_done(&got);
-    ck_assert_int_eq(count_entries("/proc/self/fd"), before);
+    ck_assert_int_eq(ct_count_entries("/proc/self/fd"), before);
 }
 END_TEST
 
@@ -398,11 +335,11 @@ END_TEST
 /* Whatever the n-th operation of a kind is: the cell's text is there, and no half file. */
 static void check_fault(int kind, unsigned long n)
 {
-    struct hr_collector *collector = make(100, 1000000);
+    struct hr_collector *collector = ct_make(100, 1000000);
     struct hr_collected got;
 
     hermes_fault_set(kind, n);
-    feed_times(collector, "0123456789\n", 100);
+    ct_feed_times(collector, "0123456789\n", 100);
     ck_assert(hr_collector_finish(collector, &got));
     hermes_fault_set(kind, 0);
     ck_assert(got.truncated);
@@ -410,14 +347,14 @@ static void check_fault(int kind, unsigned long n)
     ck_assert_uint_eq(got.bytes_total, 1100);
     if (got.spill_path)
         unlink(got.spill_path);
-    ck_assert_int_le(count_entries(directory), 0);
+    ck_assert_int_le(ct_count_entries(ct_directory), 0);
     hr_collected_done(&got);
     hr_collector_free(collector);
 }
 
 START_TEST(failing_system_calls)
 {
-    int before = count_entries("/proc/self/fd");
+    int before = ct_count_entries("/proc/self/fd");
     unsigned long n;
 
     for (n = 1; n < 8; n++) {
@@ -427,17 +364,17 @@ START_TEST(failing_system_calls)
         test_remove_tree(test_path("state"));
     }
     check_fault(HR_FAULT_WRITE, 50);
-    ck_assert_int_eq(count_entries("/proc/self/fd"), before);
+    ck_assert_int_eq(ct_count_entries("/proc/self/fd"), before);
 }
 END_TEST
 
 START_TEST(failing_allocations)
 {
-    int before = count_entries("/proc/self/fd");
+    int before = ct_count_entries("/proc/self/fd");
     unsigned long n, seen;
 
     for (n = 1, seen = 0; seen >= n - 1; n++) { /* until nothing fails any more */
-        struct hr_collector_options options = {1000, 1000000, directory, false, false};
+        struct hr_collector_options options = {1000, 1000000, ct_directory, false, false};
         struct hr_collector *collector;
         struct hr_collected got;
         char *warning;
@@ -445,7 +382,7 @@ START_TEST(failing_allocations)
         hermes_fault_set(HR_FAULT_ALLOC, n);
         collector = hr_collector_new(&options);
         if (collector) {
-            feed_times(collector, "0123456789\n\xe2\x82\xac", 200);
+            ct_feed_times(collector, "0123456789\n\xe2\x82\xac", 200);
             if (hr_collector_finish(collector, &got) || hr_collector_finish(collector, &got)) {
                 ck_assert(got.truncated);
                 ck_assert_uint_eq(got.bytes_total, 2800);
@@ -461,10 +398,10 @@ START_TEST(failing_allocations)
         hr_collector_free(collector);
         seen = hermes_fault_count(HR_FAULT_ALLOC);
         hermes_fault_set(HR_FAULT_ALLOC, 0);
-        ck_assert_int_le(count_entries(directory), 0);
+        ck_assert_int_le(ct_count_entries(ct_directory), 0);
     }
     ck_assert_uint_gt(n, 8);
-    ck_assert_int_eq(count_entries("/proc/self/fd"), before);
+    ck_assert_int_eq(ct_count_entries("/proc/self/fd"), before);
 }
 END_TEST
 #endif
@@ -475,7 +412,7 @@ int main(void)
     TCase *tcase = tcase_create("spill");
 
     tcase_set_timeout(tcase, 60);
-    tcase_add_checked_fixture(tcase, set_up, NULL);
+    tcase_add_checked_fixture(tcase, ct_set_up, NULL);
     tcase_add_test(tcase, file_is_private);
     tcase_add_test(tcase, file_is_private_whatever_the_umask);
     tcase_add_test(tcase, names_differ);

@@ -14,15 +14,6 @@
 #include "engine-testlib.h"
 
 /* In a cell: wait for a file that somebody else makes. */
-#define WAIT                                                                                       \
-    "import os, sys, time\n"                                                                       \
-    "def wait(path, there=True):\n"                                                                \
-    "    end = time.time() + 30\n"                                                                 \
-    "    while os.path.exists(path) != there:\n"                                                   \
-    "        assert time.time() < end, path\n"                                                     \
-    "        time.sleep(0.003)\n"                                                                  \
-    "def touch(path): open(path, 'w').write('x')\n"
-
 /* How many of 20 calls got another one's answer. */
 #define WORK                                                                                       \
     "def work(n):\n"                                                                               \
@@ -455,6 +446,7 @@ START_TEST(the_signatures)
 {
     sends("web_search('q', 3)", "web_search", "{\"query\": \"q\", \"limit\": 3}");
     sends("web_extract('http://x')", "web_extract", "{\"urls\": [\"http://x\"]}");
+    sends("web_extract('x', 500)", "web_extract", "{\"urls\": [\"x\"], \"char_limit\": 500}");
     sends("web_extract(('a', 'b'))", "web_extract", "{\"urls\": [\"a\", \"b\"]}");
     sends("import pathlib; read_file(pathlib.Path('p'))", "read_file",
           "{\"path\": \"p\", \"offset\": 1, \"limit\": 500}");
@@ -819,10 +811,10 @@ START_TEST(a_late_thread_of_an_earlier_cell)
     char code[2000];
 
     snprintf(code, sizeof code,
-             WAIT "import threading, hermes_tools as h\nout = []\n"
-                  "def late():\n    wait('%s')\n    out.append(h.terminal('echo late'))\n"
-                  "    out.append(h.terminal('echo late'))\n    touch('%s')\n"
-                  "threading.Thread(target=late).start()",
+             TE_WAIT "import threading, hermes_tools as h\nout = []\n"
+                     "def late():\n    wait('%s')\n    out.append(h.terminal('echo late'))\n"
+                     "    out.append(h.terminal('echo late'))\n    touch('%s')\n"
+                     "threading.Thread(target=late).start()",
              test_path("go"), test_path("done"));
     tools_say("a", code, "", 0);
     snprintf(code, sizeof code,
@@ -841,14 +833,14 @@ START_TEST(a_late_thread_that_imports_late)
     char code[2000];
 
     snprintf(code, sizeof code,
-             WAIT "import threading, warnings\nwarnings.simplefilter('ignore')\nout = []\n"
-                  "def late():\n    wait('%s')\n    import hermes_tools as h\n    "
-                  "out.append(h.terminal('echo late'))\n"
-                  "    pid = os.fork()\n"
-                  "    if not pid: os._exit('No active execute_code cell' in h.terminal('echo "
-                  "fork').get('error', ''))\n"
-                  "    out.append(os.waitpid(pid, 0)[1] >> 8)\n    touch('%s')\n"
-                  "threading.Thread(target=late).start()",
+             TE_WAIT "import threading, warnings\nwarnings.simplefilter('ignore')\nout = []\n"
+                     "def late():\n    wait('%s')\n    import hermes_tools as h\n    "
+                     "out.append(h.terminal('echo late'))\n"
+                     "    pid = os.fork()\n"
+                     "    if not pid: os._exit('No active execute_code cell' in h.terminal('echo "
+                     "fork').get('error', ''))\n"
+                     "    out.append(os.waitpid(pid, 0)[1] >> 8)\n    touch('%s')\n"
+                     "threading.Thread(target=late).start()",
              test_path("go"), test_path("done"));
     tools_say("a", code, "", 0);
     snprintf(code, sizeof code,
@@ -864,7 +856,7 @@ START_TEST(a_late_thread_while_no_cell_runs)
     char code[2000];
 
     snprintf(code, sizeof code,
-             WAIT
+             TE_WAIT
              "import threading, hermes_tools as h\nout = []\n"
              "def late():\n    wait('%s')\n    out.append(h.terminal('echo late')); touch('%s')\n"
              "threading.Thread(target=late).start()",
@@ -896,6 +888,31 @@ START_TEST(a_pool_of_an_earlier_cell_is_refused)
                   "execute_code cell: done\n",
                   1);
     }
+}
+END_TEST
+
+/*
+ * The threads of asyncio's own executor are those of the cell; of one that the user made they are
+ * not.
+ */
+START_TEST(awaited_threads_are_the_cells_own)
+{
+    static const char call[] =
+        "from hermes_tools import terminal\nimport asyncio\n"
+        "call = asyncio.get_running_loop().run_in_executor(None, terminal, 'x')\n"
+        "print((await call).get('error', 'done')[:28])";
+    struct hermes_cell cell = tool_cell("a", call), mine;
+
+    cell.flags = HERMES_CELL_AWAIT;
+    for (int i = 0; i < 3; i++)
+        says(&cell, "done\n", 1);
+    mine =
+        tool_cell("a", "import concurrent.futures as f\n"
+                       "asyncio.get_running_loop().set_default_executor(f.ThreadPoolExecutor(1))\n"
+                       "await asyncio.get_running_loop().run_in_executor(None, int)");
+    mine.flags = HERMES_CELL_AWAIT;
+    says(&mine, "", 0);
+    says(&cell, "No active execute_code cell:\n", 0);
 }
 END_TEST
 
@@ -1085,9 +1102,9 @@ START_TEST(a_thread_whose_cell_ends_first)
     uint64_t id;
 
     snprintf(code, sizeof code,
-             WAIT "import threading\nfrom hermes_tools import terminal\nout = []\n"
-                  "def call():\n    out.append(terminal('x')); touch('%s')\n"
-                  "threading.Thread(target=call).start(); wait('%s')",
+             TE_WAIT "import threading\nfrom hermes_tools import terminal\nout = []\n"
+                     "def call():\n    out.append(terminal('x')); touch('%s')\n"
+                     "threading.Thread(target=call).start(); wait('%s')",
              test_path("done"), test_path("go"));
     cell.tool_handler = NULL;
     id = te_submit_cell(&cell);
@@ -1168,11 +1185,7 @@ int main(void)
     TCase *many = tcase_create("many"), *late = tcase_create("late"), *ends = tcase_create("ends");
     TCase *all[] = {authority, sets, replies, many, late, ends};
 
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        tcase_add_checked_fixture(all[i], set_up, te_tear_down);
-        tcase_set_timeout(all[i], 120);
-        suite_add_tcase(suite, all[i]);
-    }
+    te_add_cases(suite, all, sizeof all / sizeof all[0], set_up);
     tcase_add_test(authority, a_later_cells_call_runs_under_that_cells_authority);
     tcase_add_test(authority, the_same_by_events);
     tcase_add_test(authority, an_alias_of_an_earlier_cell);
@@ -1201,6 +1214,7 @@ int main(void)
     tcase_add_test(late, a_late_thread_that_imports_late);
     tcase_add_test(late, a_late_thread_while_no_cell_runs);
     tcase_add_test(late, a_pool_of_an_earlier_cell_is_refused);
+    tcase_add_test(late, awaited_threads_are_the_cells_own);
     tcase_add_test(ends, a_slow_handler_runs_once);
     tcase_add_test(ends, interrupted_while_the_handler_runs);
     tcase_add_test(ends, an_interrupt_that_the_cell_catches);

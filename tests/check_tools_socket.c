@@ -35,15 +35,6 @@
     "    request.update(other)\n"                                                                  \
     "    return {k: v for k, v in request.items() if v is not Ellipsis}\n"
 
-#define WAIT                                                                                       \
-    "import os, time\n"                                                                            \
-    "def wait(path, there=True):\n"                                                                \
-    "    end = time.time() + 30\n"                                                                 \
-    "    while os.path.exists(path) != there:\n"                                                   \
-    "        assert time.time() < end, path\n"                                                     \
-    "        time.sleep(0.003)\n"                                                                  \
-    "def touch(path): open(path, 'w').write('x')\n"
-
 static atomic_int calls;
 static char last_arguments[400];
 
@@ -227,7 +218,7 @@ START_TEST(a_client_that_goes_before_its_answer)
                     CLIENT "Client().s.sendall(json.dumps(good()).encode() + b'\\n')\n", 0600);
     snprintf(
         code, sizeof code,
-        WAIT
+        TE_WAIT
         "import hermes_tools, subprocess, sys\n"
         "subprocess.run([sys.executable, '%s'])\nwait('%s')\nprint(hermes_tools.terminal('mine'))",
         test_path("child.py"), test_path("go"));
@@ -347,6 +338,56 @@ static void learn(const char *session)
     EXPECT(result, strlen(token) == 64);
     hermes_result_free(result);
 }
+
+static int64_t used_ms(void)
+{
+    struct rusage used;
+
+    getrusage(RUSAGE_SELF, &used);
+    return (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * INT64_C(1000) +
+           (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000;
+}
+
+/* Who connects while the host has no descriptor left waits, and the host does not spin. */
+START_TEST(no_descriptor_for_a_client)
+{
+    struct hermes_cell cell;
+    struct te_thread thread;
+    struct rlimit before, low;
+    char code[1000];
+    int64_t used;
+    int lowest;
+
+    says("a", "import hermes_tools", "", 0);
+    test_write_file(test_path("child.py"),
+                    CLIENT "c = Client()\nopen(sys.argv[1], 'w').write('x')\nprint(c.ask(good()))",
+                    0600);
+    snprintf(
+        code, sizeof code,
+        "import subprocess, sys\nprint(subprocess.run([sys.executable, '%s', '%s'], stdout=-1, "
+        "text=True).stdout)",
+        test_path("child.py"), test_path("connected"));
+    cell = tool_cell("a", code);
+    lowest = dup(STDIN_FILENO);
+    close(lowest);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    low = before;
+    low.rlim_cur = (rlim_t)lowest;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &low), 0);
+    te_thread_start(&thread, engine, &cell);
+    ck_assert(test_wait(access(test_path("connected"), F_OK) == 0, TE_DEADLINE_MS));
+    used = used_ms();
+    test_pause_ms(400); /* the time itself is what is tested */
+    used = used_ms() - used;
+    ck_assert_int_eq(calls, 0);
+    setrlimit(RLIMIT_NOFILE, &before);
+    te_thread_join(&thread);
+    EXPECT_OUTPUT(thread.result, "{'id': 1, 'result': {'ran': True}}\n\n");
+    hermes_result_free(thread.result);
+    fprintf(stderr, "used %d\n", (int)used);
+    ck_assert_int_lt(used, 60);
+}
+END_TEST
 
 START_TEST(the_right_token_alone_is_not_enough)
 {
@@ -579,7 +620,7 @@ START_TEST(an_inherited_connection)
 
     snprintf(
         script, sizeof script,
-        CLIENT WAIT
+        CLIENT TE_WAIT
         "c = Client()\n"
         "print(c.ask(good())['result'], flush=True)\n"
         "parent = os.getpid()\n"
@@ -593,9 +634,9 @@ START_TEST(an_inherited_connection)
         test_path("go"), test_path("answer"), test_path("answer"), test_path("answer"));
     test_write_file(test_path("client.py"), script, 0600);
     snprintf(code, sizeof code,
-             WAIT "import subprocess, sys\n"
-                  "p = subprocess.Popen([sys.executable, '%s'], stdout=-1)\n"
-                  "print(p.stdout.readline()); p.wait()",
+             TE_WAIT "import subprocess, sys\n"
+                     "p = subprocess.Popen([sys.executable, '%s'], stdout=-1)\n"
+                     "print(p.stdout.readline()); p.wait()",
              test_path("client.py"));
     says("a", code, "b\"{'ran': True}\\n\"\n", 1);
     snprintf(code, sizeof code, "touch('%s'); wait('%s'); print(open('%s').read()[:28])",
@@ -796,11 +837,7 @@ int main(void)
           *places = tcase_create("places");
     TCase *all[] = {raw, hostile, places};
 
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        tcase_add_checked_fixture(all[i], set_up, te_tear_down);
-        tcase_set_timeout(all[i], 120);
-        suite_add_tcase(suite, all[i]);
-    }
+    te_add_cases(suite, all, sizeof all / sizeof all[0], set_up);
     tcase_add_test(raw, tokens_that_are_none);
     tcase_add_test(raw, lines_that_are_no_request);
     tcase_add_test(raw, lines_in_pieces_and_many_at_once);
@@ -809,6 +846,7 @@ int main(void)
     tcase_add_test(raw, a_client_that_goes_before_its_answer);
     tcase_add_test(raw, a_client_that_does_not_read);
     tcase_add_test(raw, very_many_connections);
+    tcase_add_test(raw, no_descriptor_for_a_client);
     tcase_add_test(raw, the_right_token_alone_is_not_enough);
     tcase_add_test(raw, tokens_belong_to_one_kernel);
     tcase_add_test(hostile, a_hostile_process_that_stays);

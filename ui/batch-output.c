@@ -284,6 +284,17 @@ void batch_show_background(struct batch *batch, const struct hermes_event *event
         add_live(batch, BATCH_TEXT_BACKGROUND, event->stream, event->data, event->size);
 }
 
+static void add_bundle(struct batch *batch, const struct hermes_event *event, struct strbuf *out)
+{
+    struct strbuf error = STRBUF_INIT;
+    struct json_span bundle;
+    if (live_text_wanted(batch->engine) && json_check(event->data, event->size, &bundle, &error))
+        live_text_bundle(bundle, out);
+    else
+        strbuf_add(out, event->data, event->size);
+    strbuf_free(&error);
+}
+
 void batch_show_display(struct batch *batch, const struct hermes_event *event)
 {
     struct strbuf out = STRBUF_INIT, error = STRBUF_INIT;
@@ -292,7 +303,7 @@ void batch_show_display(struct batch *batch, const struct hermes_event *event)
         flush_live(batch, BATCH_TEXT_CELL); /* it was written before */
         add_event(batch, &out, "display");
         strbuf_addf(&out, ",\"is_result\":%s,\"data\":", event->is_result ? "true" : "false");
-        strbuf_add(&out, event->data, event->size);
+        add_bundle(batch, event, &out);
         strbuf_addc(&out, '}');
         put_line(batch, &out);
     } else if (batch->options->format == BATCH_HUMAN &&

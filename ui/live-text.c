@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "json-write.h"
 #include "utf8.h"
 #include "xalloc.h"
 
@@ -92,6 +93,83 @@ void live_text_end(struct live_text *live, struct strbuf *out)
     }
     int status = hermes_redactor_finish(live->redactor, &text, &size);
     take(status, text, size, out);
+}
+
+static void redact_string(struct json_span string, struct strbuf *out)
+{
+    struct strbuf text = STRBUF_INIT, safe = STRBUF_INIT;
+    struct live_text live;
+    live_text_init(&live, true);
+    json_decode(string, &text);
+    live_text_add(&live, strbuf_text(&text), text.size, 0, &safe);
+    live_text_end(&live, &safe);
+    live_text_free(&live);
+    json_add_string(out, strbuf_text(&safe), safe.size);
+    strbuf_free(&text);
+    strbuf_free(&safe);
+}
+
+static void redact_value(struct json_span value, struct strbuf *out)
+{
+    struct json_span key, item;
+    size_t position = 0;
+    bool first = true;
+    switch (json_kind_of(value)) {
+    case JSON_STRING:
+        redact_string(value, out);
+        break;
+    case JSON_OBJECT:
+        strbuf_addc(out, '{');
+        for (; json_next_member(value, &position, &key, &item); first = false) {
+            strbuf_adds(out, first ? "" : ",");
+            strbuf_add(out, key.start, key.size);
+            strbuf_addc(out, ':');
+            redact_value(item, out);
+        }
+        strbuf_addc(out, '}');
+        break;
+    case JSON_ARRAY:
+        strbuf_addc(out, '[');
+        for (; json_next_element(value, &position, &item); first = false) {
+            strbuf_adds(out, first ? "" : ",");
+            redact_value(item, out);
+        }
+        strbuf_addc(out, ']');
+        break;
+    default:
+        strbuf_add(out, value.start, value.size);
+    }
+}
+
+/* The engine gives these as they are, and all others in base64. */
+static bool is_text(struct json_span type)
+{
+    struct strbuf name = STRBUF_INIT;
+    json_decode(type, &name);
+    const char *text = strbuf_text(&name), *plus = strrchr(text, '+');
+    bool is = strncmp(text, "text/", 5) == 0 || strcmp(text, "image/svg+xml") == 0 ||
+              strcmp(text, "application/javascript") == 0 ||
+              strcmp(text, "application/json") == 0 || (plus && strcmp(plus, "+json") == 0);
+    strbuf_free(&name);
+    return is;
+}
+
+void live_text_bundle(struct json_span bundle, struct strbuf *out)
+{
+    struct json_span type, data;
+    size_t position = 0;
+    bool first = true;
+    strbuf_addc(out, '{');
+    for (; json_next_member(bundle, &position, &type, &data); first = false) {
+        strbuf_adds(out, first ? "" : ",");
+        strbuf_add(out, type.start, type.size);
+        strbuf_addc(out, ':');
+        if (is_text(type))
+            redact_value(data, out);
+        else
+            strbuf_add(out, data.start, data.size);
+    }
+    strbuf_addc(out, '}');
 }
 
 int64_t live_text_due(const struct live_text *live, int64_t now)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "hermes-kernel.h"
+#include "json-scan.h"
 #include "strbuf.h"
 
 #define LIVE_TEXT_MS 100
@@ -34,6 +35,12 @@ void live_text_add(struct live_text *live, const char *data, size_t size, int64_
                    struct strbuf *out);
 void live_text_flush(struct live_text *live, struct strbuf *out); /* what is held back */
 void live_text_end(struct live_text *live, struct strbuf *out);   /* of the stream: all */
+
+/*
+ * Not of a stream, but of a display: a bundle of forms (checked JSON, MIME type to data), with
+ * marks in the place of secrets in all that is text; pictures and such stay.
+ */
+void live_text_bundle(struct json_span bundle, struct strbuf *out);
 
 /* In how many milliseconds live_text_flush() is to be called; -1: never. */
 int64_t live_text_due(const struct live_text *live, int64_t now);

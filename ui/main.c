@@ -180,12 +180,14 @@ static int print_schema(struct program *program)
     struct settings *settings = &program->settings;
     const struct setting *list = settings_by_id(settings, CLI_TOOLS);
     const char **tools = NULL; /* all that are built in */
+    const char **described;
     struct strbuf out = STRBUF_INIT;
     int status = BATCH_STATUS_START;
     if (list->source != SOURCE_DEFAULT)
         tools = tool_list_parse(&settings->tools, list->value, &program->error);
     set_agent_defaults(program);
-    char *json = hermes_schema(program->engine, HERMES_MODE_DEFAULT, tools);
+    described = tool_list_describe(&settings->tools, tools);
+    char *json = hermes_schema(program->engine, HERMES_MODE_DEFAULT, described);
     if (json) {
         strbuf_addf(&out, "%s\n", json);
         status = print(&out) ? 0 : 1;
@@ -193,6 +195,7 @@ static int print_schema(struct program *program)
         usage_error("out of memory");
     }
     hermes_free(json);
+    free(described);
     free(tools);
     return status;
 }

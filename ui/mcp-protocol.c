@@ -4,10 +4,12 @@
  */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "json-write.h"
 #include "mcp-internal.h"
+#include "tool-list.h"
 
 /* Newest first: what the official SDK knows as its latest, and the one before. */
 static const char *const revisions[] = {"2025-11-25", "2025-06-18"};
@@ -76,9 +78,11 @@ static void answer_tools_list(struct mcp_server *server, const struct mcp_messag
                "unknown \"cursor\": the list of tools is one page");
         return;
     }
+    const struct tool_terms *terms = server->options->terms;
+    const char **tools = tool_list_describe(terms->settings, terms->tools);
     mcp_tools_list(&result, server->engine,
-                   server->options->strict ? HERMES_MODE_STRICT : HERMES_MODE_PROJECT,
-                   server->options->terms->tools);
+                   server->options->strict ? HERMES_MODE_STRICT : HERMES_MODE_PROJECT, tools);
+    free(tools);
     mcp_add_result(&server->out, request->id, &result);
     strbuf_free(&result);
 }

@@ -67,6 +67,28 @@ static const char **pack(const char *words, size_t size)
     return names;
 }
 
+const char **tool_list_describe(const struct tool_settings *settings, const char *const *names)
+{
+    struct strbuf words = STRBUF_INIT;
+    const char **described;
+    if (!names)
+        return NULL;
+    for (; *names; names++) {
+        const struct tool_command *command = tool_settings_command(settings, *names);
+        if (command && command->signature)
+            strbuf_adds(&words, command->signature);
+        else
+            strbuf_addf(&words, "%s%s", *names,
+                        command && !is_in_table(*names) ? "(**arguments)" : "");
+        if (command && command->help[0] && (command->signature || !is_in_table(*names)))
+            strbuf_addf(&words, ": %s", command->help);
+        strbuf_addc(&words, '\0');
+    }
+    described = pack(strbuf_text(&words), words.size);
+    strbuf_free(&words);
+    return described;
+}
+
 const char **tool_list_parse(const struct tool_settings *settings, const char *list,
                              struct strbuf *error)
 {

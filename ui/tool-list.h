@@ -21,4 +21,10 @@ bool tool_list_check(const struct tool_settings *settings, const char *name, str
 const char **tool_list_parse(const struct tool_settings *settings, const char *list,
                              struct strbuf *error);
 
+/*
+ * The same names for hermes_schema(): those by configuration as signature and help; to be freed
+ * with free() alone. NULL gives NULL.
+ */
+const char **tool_list_describe(const struct tool_settings *settings, const char *const *names);
+
 #endif

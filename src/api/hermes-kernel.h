@@ -211,7 +211,8 @@ struct hermes_authority_options {
     { sizeof(struct hermes_authority_options), NULL, NULL, NULL, NULL, 0, NULL, NULL }
 
 /*
- * Make an authority (active). Returns NULL when out of memory. Free with hermes_authority_unref().
+ * Make an authority (active). Returns NULL when out of memory, or without options or with a size of
+ * theirs that is too small. Free with hermes_authority_unref().
  */
 HERMES_API struct hermes_authority *hermes_authority_new(const struct hermes_authority_options *options);
 HERMES_API void hermes_authority_ref(struct hermes_authority *authority);
@@ -654,7 +655,8 @@ HERMES_API struct hermes_authority *hermes_kernel_authority(struct hermes_engine
 /*
  * The schema of the tool execute_code for a language model, as one JSON object (yours,
  * hermes_free()): name, description, parameters "code" (required) and "reset". The description
- * names these tools and no others (NULL-ended; NULL: all that are built in; empty: none), the
+ * names these tools and no others (NULL-ended; NULL: all that are built in; empty: none;
+ * "name(...", a signature and what may follow it, is shown as it is), the
  * limits that are configured now, and what the mode (HERMES_MODE_DEFAULT: option "mode") means. It
  * says that the kernel is persistent whatever the configuration. NULL when out of memory.
  */

@@ -420,8 +420,12 @@ static bool prepare(struct guard *guard)
     guard->linked = true;
     guard->exec_fd = -1;
     guard->host_fd = guard->host > 0 ? hr_guard_pidfd(guard->host) : -1;
-    if (guard->host_fd < 0) /* Linux before 5.3; may come too when a mere thread of the host ends */
-        prctl(PR_SET_PDEATHSIG, SIGUSR1);
+    /*
+     * Either may come too when a mere thread of the host ends. SIGCONT is for a guard that somebody
+     * has stopped: it is to see that the host is gone. SIGUSR1 tells so itself, on Linux before
+     * 5.3.
+     */
+    prctl(PR_SET_PDEATHSIG, guard->host_fd < 0 ? SIGUSR1 : SIGCONT);
     guard->child_fd = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
     return guard->child_fd >= 0 && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0 &&
            getppid() == guard->host;

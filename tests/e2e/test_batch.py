@@ -25,14 +25,11 @@ import unittest
 import uuid
 import xml.etree.ElementTree
 
-signal.signal(signal.SIGHUP, signal.SIG_DFL)    # also where all of this runs under nohup
+from support import LIMIT, PYTHON, SLOW, alive, marked, wait_for
 
 PROGRAM = os.environ.get("HERMES_REPL", "hermes-repl")
 if os.sep in PROGRAM:
     PROGRAM = os.path.abspath(PROGRAM)
-PYTHON = os.environ.get("TEST_PYTHON") or sys.executable
-SLOW = int(os.environ.get("CK_TIMEOUT_MULTIPLIER", "1") or 1)      # sanitizers
-LIMIT = 60 * SLOW
 
 
 def clean_environment(home):
@@ -42,37 +39,6 @@ def clean_environment(home):
     environment.pop("CONDA_PREFIX", None)
     environment.update(HOME=home, XDG_CONFIG_HOME=os.path.join(home, "config"), LC_ALL="C.UTF-8")
     return environment
-
-
-def alive(pid):
-    try:
-        with open("/proc/%d/stat" % pid, "rb") as file:
-            return file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
-    except OSError:
-        return False
-
-
-def marked(mark):
-    """Living processes whose environment holds the mark."""
-    found = []
-    for name in os.listdir("/proc"):
-        if not name.isdigit() or int(name) == os.getpid():
-            continue
-        try:
-            with open("/proc/%s/environ" % name, "rb") as file:
-                if mark in file.read() and alive(int(name)):
-                    found.append(int(name))
-        except OSError:
-            pass
-    return found
-
-
-def wait_for(condition, what, seconds=20):
-    end = time.monotonic() + seconds * SLOW
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError("no " + what)
-        time.sleep(0.01)
 
 
 class Result:
@@ -474,6 +440,18 @@ class Events(Case):
         self.assertNotIn(head, json.dumps(events))
         self.assertNotIn(tail, json.dumps(events))
         self.assertEqual(self.text_of(self.events_of("--redact", "off")), "key: " + head + tail + " end\n")
+
+    def test_secrets_in_displays(self):
+        key = "ghp_" + 36 * "A"
+        picture = "Z2hwX0FBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQQ=="
+        forms = {"text/plain": "a " + key, "application/json": {key[:3]: [1, {"k": key}, None]}, "image/png": picture}
+        self.write("n.ipynb", json.dumps(notebook("display(%r, raw=True)" % forms, "'my ' + %r" % key)))
+        for more, shown in ([], "ghp_AA...AAAA"), (["--redact", "off"], key):
+            data = [event["data"] for event in self.run_program("--batch", "n.ipynb", "--events", *more).lines
+                    if event["event"] == "display"]
+            self.assertEqual(data, [{"text/plain": "a " + shown, "image/png": picture,
+                                     "application/json": {"ghp": [1, {"k": shown}, None]}},
+                                    {"text/plain": "'my %s'" % shown}])
 
     def test_secrets_in_colour_and_at_the_end(self):
         key = "ghp_" + 36 * "A"

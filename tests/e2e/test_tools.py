@@ -18,40 +18,11 @@ import time
 import unittest
 import uuid
 
-signal.signal(signal.SIGHUP, signal.SIG_DFL)    # also where all of this runs under nohup
+from support import LIMIT, PYTHON, SLOW, marked, wait_for
 
 PROGRAM = os.path.abspath(os.environ.get("HERMES_REPL", "hermes-repl"))
-PYTHON = os.environ.get("TEST_PYTHON") or sys.executable
 TOP = os.environ.get("HERMES_TEST_SRCDIR") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-SLOW = int(os.environ.get("CK_TIMEOUT_MULTIPLIER", "1") or 1)      # sanitizers
-LIMIT = 60 * SLOW
 KNOWN = "known: web_search, web_extract, read_file, write_file, search_files, patch, terminal"
-
-
-def marked(mark):
-    """Living processes whose environment holds the mark."""
-    found = []
-    for name in os.listdir("/proc"):
-        if not name.isdigit() or int(name) == os.getpid():
-            continue
-        try:
-            with open("/proc/%s/environ" % name, "rb") as file:
-                if mark not in file.read():
-                    continue
-            with open("/proc/%s/stat" % name, "rb") as file:
-                if file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X"):
-                    found.append(int(name))
-        except OSError:
-            pass
-    return found
-
-
-def wait_for(condition, what, seconds=20):
-    end = time.monotonic() + seconds * SLOW
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError("no " + what)
-        time.sleep(0.01)
 
 
 class Case(unittest.TestCase):

@@ -471,3 +471,14 @@ double te_kernel_number(struct hermes_engine *which, const char *owner, const ch
     cJSON_Delete(kernels);
     return found == 1 ? number : -1;
 }
+
+/* ---- suites ----------------------------------------------------------------------------- */
+
+void te_add_cases(Suite *suite, TCase *const *cases, size_t count, SFun set_up)
+{
+    for (size_t i = 0; i < count; i++) {
+        tcase_add_checked_fixture(cases[i], set_up, te_tear_down);
+        tcase_set_timeout(cases[i], 120);
+        suite_add_tcase(suite, cases[i]);
+    }
+}

@@ -63,6 +63,16 @@ void te_succeeds(const char *session, const char *code);
 void te_says_fresh(const char *session, const char *code, const char *output,
                    enum hermes_previous previous);
 
+/* For cells: wait(path), touch(path). */
+#define TE_WAIT                                                                                    \
+    "import os, sys, time\n"                                                                       \
+    "def wait(path, there=True):\n"                                                                \
+    "    end = time.time() + 30\n"                                                                 \
+    "    while os.path.exists(path) != there:\n"                                                   \
+    "        assert time.time() < end, path\n"                                                     \
+    "        time.sleep(0.003)\n"                                                                  \
+    "def touch(path): open(path, 'w').write('x')\n"
+
 bool te_has(const struct hermes_result *result, const char *text);       /* in output */
 bool te_error_has(const struct hermes_result *result, const char *text); /* in error */
 /* Does it hold, in any result? The message shows the whole result. */
@@ -124,5 +134,10 @@ size_t te_fd_count(void);
 size_t te_staging_count(void); /* staging directories in test_directory() */
 /* A field of /proc/PID/status in kB: "VmRSS", "VmHWM". */
 long te_memory_kb(pid_t pid, const char *field);
+
+/* ---- suites ----------------------------------------------------------------------------- */
+
+/* Add the cases of a suite, each with te_tear_down() and time for slow machines. */
+void te_add_cases(Suite *suite, TCase *const *cases, size_t count, SFun set_up);
 
 #endif
