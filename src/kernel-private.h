@@ -28,6 +28,8 @@ const char *hr_kernel_directory(const struct hr_kernel *kernel); /* NULL: that o
 
 /* kernel-words.c */
 void hr_kernel_describe_death(const struct hr_kernel *kernel, char *text, size_t size);
+/* Take the runner's own frames, and threads that have no others, out of a crash traceback. */
+void hr_kernel_trim_crash(struct hr_buf *text);
 int hr_kernel_death_code(const struct hr_kernel *kernel);
 void hr_kernel_describe_start_failure(const struct hr_kernel *kernel, struct hr_buf *text);
 

@@ -37,6 +37,62 @@ void hr_kernel_describe_death(const struct hr_kernel *kernel, char *text, size_t
         snprintf(text, size, "exit status %d", WEXITSTATUS(status));
 }
 
+static bool begins(const char *line, size_t size, const char *with)
+{
+    return size >= strlen(with) && memcmp(line, with, strlen(with)) == 0;
+}
+
+/* The end of the lines at `from` that are frames. */
+static size_t frames_end(const char *data, size_t size, size_t from)
+{
+    while (from < size && begins(data + from, size - from, "  File \"")) {
+        const char *end = memchr(data + from, '\n', size - from);
+        from = end ? (size_t)(end - data) + 1 : size;
+    }
+    return from;
+}
+
+/* Frames are listed innermost first: the runner's, and what started it, stand at the end. */
+static size_t users_frames_end(const char *data, size_t from, size_t end)
+{
+    static const char ours[] = "  File \"<hermes kernel runner>\"";
+
+    for (size_t at = from; at < end;) {
+        const char *line_end = memchr(data + at, '\n', end - at);
+
+        if (begins(data + at, end - at, ours))
+            return at;
+        at = line_end ? (size_t)(line_end - data) + 1 : end;
+    }
+    return end;
+}
+
+void hr_kernel_trim_crash(struct hr_buf *text)
+{
+    char *data = text->data;
+    size_t kept = 0, at = 0;
+
+    while (at < text->size) {
+        const char *line_end = memchr(data + at, '\n', text->size - at);
+        size_t next = line_end ? (size_t)(line_end - data) + 1 : text->size;
+        bool thread = begins(data + at, next - at, "Thread 0x");
+        bool current = begins(data + at, next - at, "Current thread 0x");
+        size_t frames = thread || current ? frames_end(data, text->size, next) : next;
+        size_t users = thread || current ? users_frames_end(data, next, frames) : next;
+
+        if (thread && users == next && frames > next) {
+            at = frames + (frames < text->size && data[frames] == '\n');
+            continue;
+        }
+        memmove(data + kept, data + at, users - at);
+        kept += users - at;
+        at = frames;
+    }
+    text->size = kept;
+    if (data)
+        data[kept] = '\0';
+}
+
 int hr_kernel_death_code(const struct hr_kernel *kernel)
 {
     if (!kernel->exit_known)

@@ -375,6 +375,7 @@ static void settle_death(struct hr_kernel *kernel)
                                  : 0;
         snprintf(text, sizeof text,
                  "The session kernel died while running the cell (%s); its state was lost.", how);
+        hr_kernel_trim_crash(&kernel->crash);
         ending.traceback = kernel->crash.data;
         ending.traceback_size = kernel->crash.size;
         break;

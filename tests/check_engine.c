@@ -387,6 +387,9 @@ START_TEST(crash_is_told_with_its_traceback)
     EXPECT(result, result->outcome == HERMES_ERROR && result->term_signal == SIGSEGV &&
                        result->exit_code == -SIGSEGV);
     EXPECT(result, te_error_has(result, "SIGSEGV") && te_error_has(result, "state was lost"));
+    EXPECT(result, te_error_has(result, "Segmentation fault") && te_error_has(result, "Current thread") &&
+                       te_error_has(result, "line 1 in <module>"));
+    EXPECT(result, !te_error_has(result, "hermes kernel runner") && !te_error_has(result, "hermes_boot"));
     EXPECT(result, te_error_has(result, "Segmentation fault") && te_error_has(result, "in deep"));
     EXPECT(result, te_has(result, "x\n") && result->ended);
     hermes_result_free(result);
