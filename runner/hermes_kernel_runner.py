@@ -88,6 +88,8 @@ tools_path = None           # of hermes_tools.py, when the session has tools
 terminal = -1               # the kernel's, when it has one
 mark_start = b''            # of what tells where in the terminal's output a frame belongs; see write_mark()
 posted = 0                  # frames that are out
+parts_path = ''             # the folder of hermes_kernel_inspect.py and hermes_kernel_pretty.py
+main_thread = _thread.get_ident()
 spares = []                 # duplicates of descriptors 0, 1, 2
 streams = [sys.stdin, sys.stdout, sys.stderr]
 inbox = []                  # bytes as they were read, not yet taken
@@ -143,6 +145,7 @@ def main():
     set_up_main(settings, arguments.decode('utf-8', 'surrogateescape').split('\0')[:-1])
     set_up_sources(settings, script)
     set_up_tools(settings)
+    private['parts_path'] = settings.get('parts', '')
     faulthandler.enable(control)
     posix.register_at_fork(after_in_child=after_fork)
     if aux >= 0 and python >= (3, 12):
@@ -1346,7 +1349,7 @@ def run_special(source, flags, keep):
     end = None
     if last is not None:
         import _ast
-        if flags & DISPLAY:
+        if flags & (DISPLAY | INTERACTIVE):
             tree = _ast.Expression(last.value)
             end = compile(tree, cell_name, 'eval', keep | new, True)
         else:
@@ -1358,17 +1361,69 @@ def run_special(source, flags, keep):
     if code.co_code and (end is None or len(code.co_code) > 0):
         run_code(code)
     value = None if end is None else run_code(end)
-    if end is not None and flags & DISPLAY:
+    if end is not None and flags & (DISPLAY | INTERACTIVE):
         hook = sys.displayhook
-        if hook is genuine_displayhook:
-            if value is not None:
-                builtins._ = None
-                show(value, 1)
-                builtins._ = value
-        else:
+        if hook is not genuine_displayhook:
             hook(value)
+        elif value is not None:
+            show_last(value, flags)
     if flags & DISPLAY:
         show_figures()
+
+
+def show_last(value, flags):
+    """The value of a cell's last expression is shown and kept, as _; at the prompt also as _7 if the cell is the
+    seventh, and the ones before it as __ and ___."""
+    kept = vars(builtins)
+    last = kept.get('_')
+    kept['_'] = None
+    if flags & DISPLAY:
+        show(value, 1)
+    else:
+        print_line(plain_text_of(value))
+    kept['_'] = value
+    if not flags & INTERACTIVE:
+        return
+    if '__' in kept:
+        kept['___'] = kept['__']
+    if last is not None:
+        kept['__'] = last
+    count = cell_name[6:-1]
+    if cell_name.startswith('<cell ') and cell_name.endswith('>') and count.isdigit() and len(count) < 19:
+        kept['_' + count] = value
+        numbered_values.append('_' + count)
+        if len(numbered_values) > KEPT_VALUES:
+            kept.pop(numbered_values.pop(0), None)
+
+
+numbered_values = []
+KEPT_VALUES = 1000
+
+
+def print_line(text):
+    try:
+        sys.stdout.write(text + '\n')
+    except UnicodeEncodeError:
+        encoding = sys.stdout.encoding
+        sys.stdout.write(text.encode(encoding, 'backslashreplace').decode(encoding) + '\n')
+
+
+def plain_text_of(value):
+    """As text: broken into lines if it is longer than the terminal (a page: 80) is wide."""
+    if type(value) in (int, float, str, bool, bytes, complex, type(None)):
+        return repr(value)
+    if 'pretty' not in private:
+        try:
+            exec(get_code(parts_path + '/hermes_kernel_pretty.py'), private)
+        except OSError:
+            pass
+    if 'pretty' not in private:
+        return repr(value)
+    try:
+        columns = posix.get_terminal_size(1).columns
+    except OSError:
+        columns = 0
+    return pretty(value, (columns or 80) - 1)
 
 
 def show_figures():
@@ -1483,7 +1538,7 @@ METHODS = (('_repr_html_', 'text/html'), ('_repr_markdown_', 'text/markdown'), (
 
 def rich_forms(value):
     """The MIME bundle of a value. What its own methods raise costs that form only."""
-    bundle = {'text/plain': repr(value)}
+    bundle = {'text/plain': plain_text_of(value)}
     if isinstance_safe(value, type):
         return bundle
     try:
@@ -2074,15 +2129,26 @@ def to_answer(data):
     return answer
 
 
+# ---- questions about the kernel: hermes_kernel_inspect.py -----------------------------------------
+
+inspector = {}              # what is defined there, once a request came
+
+
 def answer_request(text):
-    """JSON text for JSON text. Called on the thread for requests, beside the running cell."""
-    request = private_module('json').loads(text)
-    kind = request.get('request')
-    if kind == 'ping':
-        return ping()
-    return '{"error":"an unknown request"}'
+    """The answer, a JSON object, to a request of the aux socket, which is another. For one thread only."""
+    if 'answer' not in inspector:
+        load_inspector()
+    return inspector['answer'](text)
 
 
-def ping():
-    busy = job[STAGE] == RUNNING or job[STAGE] == SETTLE
-    return '{"busy":%s,"cell":%d}' % ('true' if busy else 'false', cells_run if busy else 0)
+def load_inspector():
+    """In pieces: while a piece is compiled no other thread gets on."""
+    path = parts_path + '/hermes_kernel_inspect.py'
+    inspector.clear()
+    scope = {'__name__': 'hermes_kernel_inspect', '__builtins__': private['__builtins__'], 'runner': private}
+    number = 0
+    for piece in read_file(path).split(b'\n# ===='):
+        exec(compile(b'\n' * number + b'#' + piece, '<hermes kernel inspector>', 'exec', 0, True), scope)
+        number += piece.count(b'\n') + 1
+    inspector.update(scope)
+

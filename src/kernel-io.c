@@ -298,6 +298,7 @@ static void add_setting(struct hr_buf *out, const char *key, const char *value)
 static bool add_settings(const struct hr_kernel *kernel, const struct hr_cell *first,
                          struct hr_buf *out)
 {
+    const char *parts = hr_runner_code_directory(kernel->engine->runner);
     const struct hr_spec *spec = kernel->spec;
     struct hr_buf settings;
     bool done;
@@ -314,6 +315,8 @@ static bool add_settings(const struct hr_kernel *kernel, const struct hr_cell *f
         add_setting(&settings, "script", spec->script);
     if (first && first->whole_source && first->file_name)
         add_setting(&settings, "source_name", first->file_name);
+    if (parts)
+        add_setting(&settings, "parts", parts);
     if (kernel->tool_token)
         add_setting(&settings, "tools", kernel->staging);
     if (kernel->moves)

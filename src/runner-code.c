@@ -30,6 +30,7 @@ struct entry {
 
 struct hr_runner_code {
     char *path;
+    char *directory; /* of the file itself, whatever links lead to it; NULL: not known */
     char *source; /* NULL until an interpreter without compiled code asks for it */
     size_t source_size;
     uint64_t source_key; /* tells this runner from others */
@@ -138,7 +139,22 @@ static void drop_all(struct hr_runner_code *code)
     code->count = 0;
     hr_free(code->source);
     hr_free(code->path);
-    code->source = code->path = NULL;
+    hr_free(code->directory);
+    code->source = code->path = code->directory = NULL;
+}
+
+static char *directory_of(const char *path)
+{
+    char *real = realpath(path, NULL), *slash = real ? strrchr(real, '/') : NULL, *copy;
+
+    if (!slash) {
+        free(real);
+        return NULL;
+    }
+    *slash = '\0';
+    copy = hr_strdup(real);
+    free(real);
+    return copy;
 }
 
 int hr_runner_code_load(struct hr_runner_code *code, const char *path, struct hermes_error *error)
@@ -164,8 +180,14 @@ int hr_runner_code_load(struct hr_runner_code *code, const char *path, struct he
     }
     drop_all(code); /* the first, or another since */
     code->path = found;
+    code->directory = directory_of(found);
     code->source_key = key;
     return 0;
+}
+
+const char *hr_runner_code_directory(const struct hr_runner_code *code)
+{
+    return code->directory;
 }
 
 void hr_runner_code_free(struct hr_runner_code *code)

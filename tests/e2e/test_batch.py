@@ -477,6 +477,11 @@ class Events(Case):
             self.write(str(i), "")
         self.finish(process)
 
+    def test_values_of_a_notebook_are_broken_over_lines(self):
+        self.write("n.ipynb", json.dumps(notebook("{n: 'value %d' % n for n in range(9)}", "int, {3, 1, 2}")))
+        self.assertEqual(self.run_program("--batch", "n.ipynb").out.decode(), "{%s}\n(int, {1, 2, 3})\n" % ",\n ".join(
+            "%d: 'value %d'" % (n, n) for n in range(9)))
+
     def test_display(self):
         self.write("n.ipynb", json.dumps(notebook("display('x')\n7")))
         events = [event for event in self.run_program("--batch", "n.ipynb",
