@@ -2257,7 +2257,8 @@ def stack(request):
 
 
 def ping(request):
-    return {'busy': runner['job'][0] != runner['IDLE']}
+    busy = runner['job'][0] != runner['IDLE']
+    return {'busy': busy, 'cell': runner['cells_run'] if busy else 0}
 
 
 REQUESTS = {'complete': complete, 'inspect': inspect, 'signature': signature, 'variables': variables, 'stack': stack,

@@ -721,6 +721,17 @@ START_TEST(keys_that_mean_nothing)
     type("\030\033[A"); /* and within a sequence */
     ck_assert_str_eq(view(), "ab|");
     ck_assert(!edit_is_pending(edit));
+    for (int i = 0; i < 2; i++) { /* a sequence that breaks off: readline 8.2 crashes in vi mode */
+        type("\033[");
+        type("1\a");
+        ck_assert_str_eq(view(), "ab|");
+        ck_assert(!edit_is_pending(edit));
+        edit_toggle_vi(edit);
+    }
+    type("\033");
+    ck_assert(edit_is_pending(edit));
+    type("b"); /* as Alt */
+    ck_assert_str_eq(view(), "|ab");
     type("\033[Z");
     ck_assert_uint_ne(reaction & EDIT_SIGNATURE, 0);
     type("\033OQ");

@@ -388,7 +388,7 @@ START_TEST(crash_is_told_with_its_traceback)
                        result->exit_code == -SIGSEGV);
     EXPECT(result, te_error_has(result, "SIGSEGV") && te_error_has(result, "state was lost"));
     EXPECT(result, te_error_has(result, "Segmentation fault") && te_error_has(result, "Current thread") &&
-                       te_error_has(result, "line 1 in <module>"));
+                       te_error_has(result, "line 5 in <module>"));
     EXPECT(result, !te_error_has(result, "hermes kernel runner") && !te_error_has(result, "hermes_boot"));
     EXPECT(result, te_error_has(result, "Segmentation fault") && te_error_has(result, "in deep"));
     EXPECT(result, te_has(result, "x\n") && result->ended);

@@ -60,8 +60,9 @@ struct edit {
     struct history *history;
     char *session;
     int columns, first_prompt, next_prompt;
-    unsigned reaction;   /* to the present key */
-    struct strbuf queue; /* bytes that readline has not read yet */
+    unsigned reaction;      /* to the present key */
+    struct strbuf sequence; /* bytes of the keys that begin a sequence of keys */
+    struct strbuf queue;    /* bytes that readline has not read yet */
     size_t queue_at;
     unsigned long serial, asked_serial;     /* of keys: whether an offer comes too late */
     size_t marked_from, marked_to;          /* before the key, which may take the mark away */
@@ -110,8 +111,9 @@ void edit_submit(struct edit *edit);
 /* Before and after ~/.inputrc is read. */
 void edit_bind_defaults(void);
 void edit_rebind(void);
-/* Something is bound to these bytes in the present keymap. */
-bool edit_is_bound(const char *bytes, size_t size);
+enum edit_binding { EDIT_UNBOUND, EDIT_PREFIX, EDIT_BOUND };
+/* What the present keymap has for these bytes. */
+enum edit_binding edit_binding_of(const char *bytes, size_t size);
 
 /* ---- edit-lines.c: commands about lines ---- */
 

@@ -245,7 +245,7 @@ void edit_rebind(void)
     replace_in(vi_movement_keymap, theirs, 0);
 }
 
-bool edit_is_bound(const char *bytes, size_t size)
+enum edit_binding edit_binding_of(const char *bytes, size_t size)
 {
     Keymap map = rl_get_keymap();
     for (size_t i = 0; i < size; i++) {
@@ -254,10 +254,10 @@ bool edit_is_bound(const char *bytes, size_t size)
             map = map_below(map, c);
             continue;
         }
-        if (map[c].function)
-            return i + 1 == size || (i == 0 && size == 2);
         /* vi: Esc and what follows it are two keys when they are not bound as one. */
-        return i == 1 && size == 2 && map[ANYOTHERKEY].function;
+        bool known = map[c].function ? i + 1 == size || (i == 0 && size == 2)
+                                     : i == 1 && size == 2 && map[ANYOTHERKEY].function;
+        return known ? EDIT_BOUND : EDIT_UNBOUND;
     }
-    return true; /* the beginning of something that is bound */
+    return size == 1 && map[ANYOTHERKEY].function ? EDIT_BOUND : EDIT_PREFIX;
 }

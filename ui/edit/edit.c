@@ -120,6 +120,7 @@ void edit_free(struct edit *edit)
     edit_close_popup(edit);
     edit_walk_end(edit);
     layout_free(&edit->layout);
+    strbuf_free(&edit->sequence);
     strbuf_free(&edit->queue);
     strbuf_free(&edit->search.query);
     strbuf_free(&edit->search.last_query);
@@ -242,6 +243,7 @@ void edit_read_bytes(struct edit *edit, const char *bytes, size_t size)
 
 void edit_settle(struct edit *edit)
 {
+    strbuf_clear(&edit->sequence);
     if (edit->awaits) /* where C-g is a character like others */
         edit_read_bytes(edit, "\033", 1);
     else if (edit_readline_waits())
@@ -265,7 +267,8 @@ static bool own_key(struct edit *edit, const struct key *key)
     }
     if (strcmp(key->name, "S-Tab") == 0)
         edit->reaction |= EDIT_SIGNATURE;
-    else if (strcmp(key->name, "F2") == 0 && !edit_is_bound(key->raw, key->raw_size))
+    else if (strcmp(key->name, "F2") == 0 &&
+             edit_binding_of(key->raw, key->raw_size) == EDIT_UNBOUND)
         edit->reaction |= EDIT_EXTERNAL;
     else if (strcmp(key->name, "C-d") == 0 && !rl_end)
         edit->reaction |= EDIT_END;
@@ -320,14 +323,41 @@ static void note_vi_wait(struct edit *edit, const struct key *key, bool command_
                             : '\0';
 }
 
-/* A sequence of which readline knows only the beginning would be typed with its rest as text. */
+/*
+ * readline gets sequences of keys whole: of one that it knows only the beginning of it would type
+ * the rest, and while it waits in the middle of one it may crash (8.2). False: there is nothing to
+ * do yet.
+ */
+static bool complete_sequence(struct edit *edit, const struct key *key)
+{
+    bool begun = edit->sequence.size > 0;
+    strbuf_add(&edit->sequence, key->raw, key->raw_size);
+    switch (edit_binding_of(edit->sequence.data, edit->sequence.size)) {
+    case EDIT_BOUND:
+        return true;
+    case EDIT_PREFIX:
+        edit->reaction |= EDIT_CHANGED;
+        return false;
+    case EDIT_UNBOUND:
+        break;
+    }
+    if (key->type == KEY_TEXT && !begun)
+        return true;
+    edit->reaction |= begun ? EDIT_CHANGED : EDIT_UNUSED;
+    strbuf_clear(&edit->sequence);
+    return false;
+}
+
+/* What is waited for is a character: a sequence of bytes is none. */
+static bool is_sequence(const struct key *key)
+{
+    return key->raw_size > 2 && key->raw[0] == 27 && (key->raw[1] == '[' || key->raw[1] == 'O');
+}
+
 static void type_key(struct edit *edit, const struct key *key)
 {
-    bool waits = edit_readline_waits() || edit->awaits;
-    bool sequence =
-        key->raw_size > 2 && key->raw[0] == 27 && (key->raw[1] == '[' || key->raw[1] == 'O');
-    bool argument = RL_ISSTATE(RL_STATE_NUMERICARG) && !RL_ISSTATE(RL_STATE_MULTIKEY);
-    if (waits && sequence && !argument) {
+    bool waits = edit->awaits || (edit_readline_waits() && !RL_ISSTATE(RL_STATE_NUMERICARG));
+    if (waits && is_sequence(key)) {
         edit_settle(edit);
         edit->reaction |= EDIT_CHANGED;
         return;
@@ -336,16 +366,19 @@ static void type_key(struct edit *edit, const struct key *key)
         edit->reaction |= EDIT_CHANGED;
         return;
     }
-    if (key->type == KEY_NAMED && (!waits || sequence) && !edit_is_bound(key->raw, key->raw_size)) {
-        edit->reaction |= EDIT_UNUSED;
+    if (!waits && !complete_sequence(edit, key))
         return;
-    }
     if (!waits) {
         edit->marked_from = edit->marked_to = (size_t)rl_point;
         edit_region(edit, &edit->marked_from, &edit->marked_to);
     }
     bool command_mode = edit_mode(edit) == EDIT_VI_COMMAND;
-    edit_read_bytes(edit, key->raw, key->raw_size);
+    struct strbuf bytes = edit->sequence;
+    edit->sequence = (struct strbuf)STRBUF_INIT;
+    if (waits)
+        strbuf_add(&bytes, key->raw, key->raw_size);
+    edit_read_bytes(edit, bytes.data, bytes.size);
+    strbuf_free(&bytes);
     note_vi_wait(edit, key, command_mode);
 }
 
@@ -366,7 +399,7 @@ unsigned edit_key(struct edit *edit, const struct key *key)
     }
     if (edit->quoted)
         insert_quoted(edit, key);
-    else if (edit_readline_waits() || edit->awaits || !own_key(edit, key))
+    else if (edit_readline_waits() || edit->awaits || edit->sequence.size || !own_key(edit, key))
         type_key(edit, key);
     edit_popup_narrow(edit, key);
     if (edit->macro.times > 0 && !edit->macro.playing)
@@ -376,8 +409,8 @@ unsigned edit_key(struct edit *edit, const struct key *key)
 
 bool edit_is_pending(const struct edit *edit)
 {
-    return edit_readline_waits() || edit->awaits || edit->quoted || edit->search.active ||
-           edit->popup.count > 0;
+    return edit_readline_waits() || edit->sequence.size || edit->awaits || edit->quoted ||
+           edit->search.active || edit->popup.count > 0;
 }
 
 /* ---- the public side ------------------------------------------------------------------------ */
@@ -490,6 +523,7 @@ bool edit_cancel(struct edit *edit)
     edit->quoted = edit->awaits = false;
     edit->vi_operator = '\0';
     edit->has_next = false;
+    strbuf_clear(&edit->sequence);
     strbuf_clear(&edit->queue);
     edit->queue_at = 0;
     /*

@@ -415,7 +415,7 @@ static bool give_paste(struct keys *keys, struct key *key)
 
 static bool take_paste(struct keys *keys, struct key *key)
 {
-    const char *data = keys->in.data + keys->at;
+    const char *data = strbuf_text(&keys->in) + keys->at;
     size_t size = keys->in.size - keys->at;
     /* The mark may never come, say when a program died that stood between: C-c ends the paste. */
     if (keys->alone && size == 1 && data[0] == 3) {
@@ -452,7 +452,7 @@ bool keys_next(struct keys *keys, bool late, struct key *ret_key)
             strbuf_free(&keys->paste);
         strbuf_clear(&keys->paste);
         struct input input = {.keys = keys,
-                              .data = keys->in.data + keys->at,
+                              .data = strbuf_text(&keys->in) + keys->at,
                               .size = keys->in.size - keys->at,
                               .late = late};
         if (!input.size)
