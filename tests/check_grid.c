@@ -305,8 +305,14 @@ START_TEST(huge_numbers)
     put("\x1b[1844674407370955");
     put("1615;18446744073709551616Hx\x1b[4294967297;2147483648H\x1b[99999999999999L\x1b["
         "99999999999@y");
-    const char *shown = drawn(20);
-    ck_assert_str_eq(shown, "1234567890\n\n\n\n                   y\n");
+    ck_assert_str_eq(drawn(20), "1234567890\n\n\n\n                   y\n");
+    put("\x1b[H\x1b[99999\x7f"
+        "99999999999999999999D\x1b [999999999999999999999999Dz");
+    put("\x1b[1");
+    for (int i = 0; i < 100000; i++)
+        put(";1234567");
+    put("mx\x1b[0m12345678");
+    ck_assert_str_eq(drawn(20), "zx12345678\n\n\n\n                   y\n");
 }
 END_TEST
 

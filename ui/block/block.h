@@ -3,9 +3,11 @@
  * The output of one cell as a terminal would leave it: raw bytes go in, styled logical lines come
  * out, wrapped to a width only when they are asked for. Carriage returns, backspaces, cursor moves
  * up to BLOCK_LIVE_LINES lines back, erasing and colours work as on a terminal without margins; the
- * rest of what terminals can do (titles, clipboard, modes, queries) is taken and dropped. A program
- * that switches to the alternate screen or addresses the screen absolutely gets a grid of the
- * window's size (libvterm) until it leaves it or the cell ends: the last grid stays as lines.
+ * rest of what terminals can do (titles, clipboard, most modes, queries but for the cursor's place)
+ * is taken and dropped. A program that switches to the alternate screen or addresses the screen
+ * absolutely gets a grid of the window's size (libvterm) until it leaves it or the cell ends: the
+ * last grid stays as lines. So does what the alternate screen showed last, if nothing was written
+ * after the program left it.
  *
  * Knows nothing of cells, engines and curses. Memory is bounded: behind the limit lines in the middle
  * are dropped and counted. Used by one thread.

@@ -23,22 +23,35 @@ static void remember_tail(struct grid *grid, const char *data, size_t size)
     grid->tail_size = keep + size;
 }
 
-/* Whether a byte is a digit too much: libvterm's numbers overflow. */
-static bool is_excess_digit(struct grid *grid, char byte)
+static void follow_escape(struct grid *grid, unsigned char byte)
 {
-    enum { DIGITS_MAX = 5 };
+    if (byte < 0x30 || byte >= 0x7F) /* libvterm waits for one that it knows */
+        return;
+    grid->sequence = byte == '[' ? SEQUENCE_CSI : SEQUENCE_NONE;
+    grid->digits = grid->separators = 0;
+}
+
+/*
+ * Whether a byte is a parameter too much, or a digit: libvterm (0.1.4) has room for 16 and writes
+ * the others behind them, and its numbers overflow. What ends a sequence there must end it here.
+ */
+static bool is_excess(struct grid *grid, unsigned char byte)
+{
+    enum { DIGITS_MAX = 5, SEPARATORS_MAX = 14 };
     if (byte == 0x1B) {
         grid->sequence = SEQUENCE_ESCAPE;
     } else if (byte == 0x18 || byte == 0x1A) {
         grid->sequence = SEQUENCE_NONE;
-    } else if (grid->sequence == SEQUENCE_ESCAPE && (unsigned char)byte >= 0x20) {
-        grid->sequence = byte == '[' ? SEQUENCE_CSI : SEQUENCE_NONE;
-        grid->digits = 0;
+    } else if (grid->sequence == SEQUENCE_ESCAPE) {
+        follow_escape(grid, byte);
     } else if (grid->sequence == SEQUENCE_CSI) {
         if (byte >= '0' && byte <= '9')
-            return ++grid->digits > DIGITS_MAX;
-        grid->digits = 0;
-        if ((unsigned char)byte >= 0x40)
+            return ++grid->digits > DIGITS_MAX || grid->separators > SEPARATORS_MAX;
+        if (byte == ';' || byte == ':') {
+            grid->digits = 0;
+            return ++grid->separators > SEPARATORS_MAX;
+        }
+        if (byte >= 0x40 && byte != 0x7F)
             grid->sequence = SEQUENCE_NONE;
     }
     return false;
@@ -74,7 +87,7 @@ static void send(struct grid *grid, const char *data, size_t size)
         return;
     }
     for (size_t i = 0; i < size; i++)
-        if (!is_excess_digit(grid, data[i]))
+        if (!is_excess(grid, (unsigned char)data[i]))
             strbuf_addc(&kept, data[i]);
     if (kept.size)
         send_whole(grid, kept.data, kept.size);

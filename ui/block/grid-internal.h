@@ -21,8 +21,8 @@ struct grid {
     char tail[TAIL_BYTES]; /* the last bytes that were written */
     size_t tail_size;
     enum { SEQUENCE_NONE, SEQUENCE_ESCAPE, SEQUENCE_CSI } sequence;
-    unsigned digits; /* of the parameter */
-    char partial[4]; /* the beginning of a character */
+    unsigned digits, separators; /* of the parameter; in the sequence */
+    char partial[4];             /* the beginning of a character */
     size_t partial_size;
     uint32_t repeat; /* CSI b was seen: so often */
     struct strbuf scrolled, answers;
