@@ -120,7 +120,9 @@ static void run_edit(struct plain *plain, struct repl_session *session, const ch
     }
     const char *text = cell ? cell->source : edit_text(plain->edit, &size);
     size = cell ? cell->source_size : size;
-    char *path = make_file(".py", text, size);
+    char *whole = xasprintf("%.*s%s", (int)size, text, size ? "\n" : "");
+    char *path = make_file(".py", whole, strlen(whole));
+    free(whole);
     if (!path) {
         plain_say(plain, "no file can be made for the editor: %s", strerror(errno));
         return;

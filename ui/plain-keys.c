@@ -23,6 +23,8 @@ enum { KEY_C_C = 3, KEY_C_Z = 26, KEY_C_BACKSLASH = 28 };
 static void submit(struct plain *plain)
 {
     size_t size;
+    if (!plain->drawn)
+        plain_draw(plain); /* typed ahead: what was entered is to be seen */
     plain_leave_prompt(plain, "");
     char *text = edit_take(plain->edit, &size);
     plain_enter(plain, text, size);

@@ -94,19 +94,40 @@ static bool goes_on(const char *line, size_t size)
     return false;
 }
 
-/* The blank line in a suite ends it, unless an indented line is there already. */
+/* The first line that is neither blank nor a comment at column 0; *ret_start: where it begins. 0: none is there. */
+static size_t next_statement(const struct plain *plain, size_t *ret_start)
+{
+    const char *text = strbuf_text(&plain->input);
+    for (size_t at = 0; at < plain->input.size;) {
+        const char *end = memchr(text + at, '\n', plain->input.size - at);
+        if (!end && !plain->input_over)
+            return 0;
+        size_t length = end ? (size_t)(end - text) + 1 - at : plain->input.size - at;
+        if (text[at] != '#' && !is_blank(text + at, length)) {
+            *ret_start = at;
+            return length;
+        }
+        at += length;
+    }
+    return 0;
+}
+
+/* A blank line ends a suite, unless what goes on with it is there already. */
 static bool suite_goes_on(struct plain *plain)
 {
     int64_t end_ms = now_ms() + PEEK_MS;
     for (;;) {
-        size_t length;
-        while ((length = first_line(plain)) && is_blank(plain->input.data, length)) {
-            strbuf_add(&plain->block, plain->input.data, length); /* line numbers stay true */
-            drop_input(plain, length);
+        size_t start, length = next_statement(plain, &start);
+        if (length) {
+            const char *line = plain->input.data + start;
+            bool more = plain->has_suite && (line[0] == ' ' || line[0] == '\t' || goes_on(line, length));
+            while (more && start) { /* line numbers stay true */
+                size_t first = first_line(plain);
+                add_line(plain, first);
+                start -= first;
+            }
+            return more;
         }
-        if (length)
-            return plain->input.data[0] == ' ' || plain->input.data[0] == '\t' ||
-                   goes_on(plain->input.data, length);
         int64_t left = end_ms - now_ms();
         if (plain->input_over || left <= 0 || !is_readable(left))
             return false;

@@ -316,6 +316,10 @@ void plain_screen_open(struct plain *plain)
 {
     plain->dumb = cannot_go_up();
     plain->edit = edit_new(repl_history(plain->repl));
+    rl_voidfunc_t *drawn_elsewhere = rl_redisplay_function;
+    rl_redisplay_function = rl_redisplay; /* for another, readline does not look at the terminal */
+    rl_reset_terminal(NULL);
+    rl_redisplay_function = drawn_elsewhere;
     rl_outstream = stdout;
     edit_cancel(plain->edit); /* readline takes its stream when a line begins */
     rl_tty_set_echoing(1);

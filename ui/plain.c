@@ -35,6 +35,7 @@ void plain_enter(struct plain *plain, const char *text, size_t size)
     }
     strbuf_free(&error);
     plain->dirty = true;
+    plain->was_busy |= plain_is_busy(plain); /* it may be done before we look again */
 }
 
 void plain_run_line(struct plain *plain, const char *line)
@@ -237,7 +238,7 @@ static void read_terminal(struct plain *plain)
 static void settle(struct plain *plain)
 {
     bool busy = plain_is_busy(plain);
-    if (plain->was_busy && !busy) {
+    if (!busy && (plain->was_busy || plain->held.size)) {
         struct strbuf undo = STRBUF_INIT;
         plain_modes_undo(&plain->modes, &undo);
         plain_write(plain, 1, strbuf_text(&undo), undo.size);
@@ -262,8 +263,9 @@ static int64_t sooner(int64_t wait, int64_t due_ms)
 
 static int run_terminal(struct plain *plain)
 {
-    int64_t wait = repl_step(plain->repl);
     plain->dirty = true;
+    settle(plain);
+    int64_t wait = repl_step(plain->repl);
     for (;;) {
         settle(plain); /* keys that waited may be the last */
         if (plain->exit_status >= 0 || repl_wants_quit(plain->repl))

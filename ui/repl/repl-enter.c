@@ -70,6 +70,17 @@ static bool is_question(struct text text, struct text *ret_name, size_t *ret_sig
     return true;
 }
 
+/* What people type to leave a prompt of Python. */
+static bool is_leaving(struct text line)
+{
+    static const char *const words[] = {"exit", "quit", "exit()", "quit()"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strlen(words[i]) == line.size && memcmp(words[i], line.start, line.size) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* ---- %magics that are commands here --------------------------------------------------------- */
 
 static const char *const translated[][2] = {
@@ -236,6 +247,8 @@ bool repl_enter(struct repl *repl, struct repl_session *session, const char *sou
         free(typed);
         return good;
     }
+    if (is_leaving(line))
+        return repl_command(repl, session, "quit", error);
     if (is_question(line, &name, &signs))
         return repl_inspect(repl, session, name.start, name.size, signs > 1, error);
     if (line.start[0] == '%' && line.size > 1 && line.start[1] != '%' && is_one_line(line)) {

@@ -106,7 +106,6 @@ struct repl {
     struct repl_session *doubt_session;
     uint64_t doubt_cell;
     bool recalled; /* the history, from the store */
-    unsigned steps;
     bool quits, finishes; /* ends of kernels are no news then */
 };
 

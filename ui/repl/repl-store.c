@@ -103,15 +103,13 @@ static bool take_source(void *context, const struct store_cell *cell)
     return true;
 }
 
-/* Not before the first prompt stands: nobody presses Up sooner, and a disk may be slow. */
+/* With the first step, when the prompt stands: nobody presses Up sooner, and a disk may be slow. */
 void repl_recall_history(struct repl *repl)
 {
-    if (!repl->options.store || repl->recalled || repl->steps++ == 0)
+    if (!repl->options.store || repl->recalled)
         return;
     repl->recalled = true;
-    /* What was typed meanwhile is newer: it goes behind. */
-    if (history_count(repl->history) == 0)
-        store_read_sources(repl->options.store, RECALLED_SOURCES, take_source, repl);
+    store_read_sources(repl->options.store, RECALLED_SOURCES, take_source, repl);
 }
 
 static enum hermes_outcome outcome_of(const char *status)
