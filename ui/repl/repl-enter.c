@@ -49,10 +49,6 @@ static bool is_question(struct text text, struct text *ret_name, size_t *ret_sig
         text.size--;
         signs++;
     }
-    while (!signs && text.size > signs && text.start[text.size - 1 - signs] == '?')
-        signs++;
-    if (signs && text.start[text.size - 1] == '?')
-        text.size -= signs;
     while (text.size && text.start[text.size - 1] == '?') {
         text.size--;
         signs++;

@@ -142,7 +142,9 @@ void tui_prompt_draw(struct tui *tui)
         draw_input_mark(tui);
         return;
     }
-    tui_prompt_rows(tui, tui->layout.prompt_rows);
+    measure(tui); /* also where it is only shown */
+    if (tui->prompt_top >= (int)tui->prompt.count)
+        tui->prompt_top = (int)tui->prompt.count - 1;
     draw_text(tui);
     if (tui->focus == FOCUS_PROMPT) {
         tui->cursor_row = tui->layout.prompt_row + (int)tui->prompt.cursor_row - tui->prompt_top;
