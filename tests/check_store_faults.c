@@ -344,7 +344,7 @@ START_TEST(test_several_find_the_damage)
 {
     pid_t children[4];
     int count;
-    for (int round = 0; round < 5; round++) {
+    for (int round = 0; round < 20; round++) {
         test_remove_tree(directory);
         mkdir(directory, 0700);
         test_write_file(path, "no database at all, but long enough to be looked at", 0600);
@@ -366,6 +366,43 @@ START_TEST(test_several_find_the_damage)
         ck_assert_uint_eq(test_cells_of(store, "s")->count, 4);
         store_close(store);
     }
+}
+END_TEST
+
+/* What is written when the file is no more where it was does not go with it. */
+START_TEST(test_file_is_deleted_while_open)
+{
+    fill(3);
+    struct store *store = store_open(path, STORE_ON);
+    ck_assert(!store_enter(store, "live"));
+    test_cell_give(store, "live", 1, "before()", "success", "");
+    ck_assert(store_flush(store, 5000));
+    const char *const suffixes[] = {"", "-wal", "-shm"};
+    for (int i = 0; i < 3; i++)
+        unlink(test_path("state/history.db%s", suffixes[i]));
+    test_cell_give(store, "live", 2, "after()", "success", "");
+    ck_assert(store_flush(store, 5000));
+    /* Nor does closing a file whose name another one has take the other's journal away. */
+    struct store *other = store_open(path, STORE_ON);
+    test_cell_give(other, "live", 3, "other()", "success", "");
+    ck_assert(store_flush(other, 5000));
+    ck_assert_int_eq(rename(path, test_path("state/elsewhere.db")), 0);
+    ck_assert_int_eq(rename(test_path("state/history.db-wal"), test_path("state/elsewhere.db-wal")),
+                     0);
+    unlink(test_path("state/history.db-shm"));
+    test_cell_give(other, "live", 4, "new_file()", "success", "");
+    ck_assert(store_flush(other, 5000));
+    store_close(store);
+    ck_assert(test_exists(test_path("state/history.db-wal")));
+    store_close(other);
+    store = store_open(path, STORE_ON);
+    const struct test_cells *cells = test_cells_of(store, "live");
+    ck_assert_uint_eq(cells->count, 1);
+    ck_assert_str_eq(cells->items[0].source, "new_file()");
+    store_close(store);
+    store = store_open(test_path("state/elsewhere.db"), STORE_ON);
+    ck_assert_uint_eq(test_cells_of(store, "live")->count, 2);
+    store_close(store);
 }
 END_TEST
 
@@ -809,6 +846,7 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, test_damage_while_open);
     tcase_add_test(tcase, test_wrong_bytes_anywhere);
     tcase_add_test(tcase, test_several_find_the_damage);
+    tcase_add_test(tcase, test_file_is_deleted_while_open);
     tcase_add_test(tcase, test_newer_version);
     tcase_add_test(tcase, test_tables_are_missing);
     tcase_add_test(tcase, test_older_version_migrates);

@@ -300,7 +300,7 @@ enum database_state database_open(const char *path, int64_t busy_ms, enum databa
         return DATABASE_OK;
     }
     enum database_state state = database->state;
-    database_close(database);
+    database_abandon(database);
     return state;
 }
 
@@ -375,4 +375,11 @@ void database_close(struct database *database)
         database->sql->finalize(database->statements[i]);
     database->sql->close(database->handle);
     free(database);
+}
+
+void database_abandon(struct database *database)
+{
+    if (database)
+        database->sql->db_config(database->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    database_close(database);
 }

@@ -66,6 +66,11 @@ enum database_state database_open(const char *path, int64_t busy_ms, enum databa
 enum database_state database_open_copy(const char *path, struct database **ret_database,
                                        struct strbuf *error);
 void database_close(struct database *database);
+/*
+ * The same, but the journal is not copied into the file and deleted: the file is damaged, or
+ * another one has its name, and the journal's.
+ */
+void database_abandon(struct database *database);
 
 /* Ready to bind; NULL: state says why. */
 sqlite3_stmt *database_statement(struct database *database, enum statement statement);

@@ -12,7 +12,7 @@
 #define SQLITE_CALLS(X) \
     X(backup_finish) X(backup_init) X(backup_step) X(bind_int64) X(bind_null) X(bind_text) \
     X(busy_handler) X(changes) X(close) X(column_bytes) X(column_int64) X(column_text) \
-    X(column_type) X(db_readonly) X(errmsg) X(exec) X(extended_errcode) X(finalize) \
+    X(column_type) X(db_config) X(db_readonly) X(errmsg) X(exec) X(extended_errcode) X(finalize) \
     X(last_insert_rowid) X(libversion_number) X(open_v2) X(prepare_v2) X(progress_handler) \
     X(reset) X(step) X(system_errno) X(wal_checkpoint_v2) \
     X(wal_hook)

@@ -107,7 +107,9 @@ struct store {
     /* The thread's. */
     struct database *database; /* NULL: none is open */
     enum store_place place;
-    char *file; /* the one that is open: path, or one beside it */
+    char *file;           /* the one that is open: path, or one beside it */
+    dev_t damaged_device; /* a file to be set aside when it is still in its place */
+    ino_t damaged_inode;  /* 0: none */
     struct store_jobs backlog;
     int64_t retry_ms;      /* 0: now */
     int64_t busy_since_ms; /* 0: it is not */
@@ -143,6 +145,7 @@ struct store *store_open_indexed(const char *path, enum store_mode mode,
 /* False: not now; store->retry_ms says when again. */
 bool store_connect(struct store *store);
 void store_disconnect(struct store *store);
+bool store_file_is_gone(const struct store *store);
 /* It turned out that the file is not to be written: into memory. */
 void store_leave_file(struct store *store);
 /* What could not be written is tried again at store->retry_ms. */

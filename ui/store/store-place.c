@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,17 +59,31 @@ static bool make_directories(const char *path, struct strbuf *error)
 
 /* ---- damage --------------------------------------------------------------------------------- */
 
-static int lock_directory(const char *path)
+/*
+ * Opening, and setting aside, is for one program at a time: another must not make a new file
+ * between the renaming of the old one and that of its journal. -1: not now. Where locking is not to
+ * be had (a directory that cannot be read), it goes without: *ret_fd is -1 then.
+ */
+static bool lock_directory(const char *path, int *ret_fd)
 {
+    int64_t end = now_ms() + STORE_BUSY_MS;
     const char *slash = strrchr(path, '/');
     char *directory = slash ? xstrndup(path, (size_t)(slash - path) + 1) : xstrdup(".");
     int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     free(directory);
-    if (fd >= 0 && flock(fd, LOCK_EX) < 0) {
+    while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        bool taken = errno == EWOULDBLOCK || errno == EINTR;
+        if (taken && now_ms() < end) {
+            poll(NULL, 0, 1);
+            continue;
+        }
         close(fd);
         fd = -1;
+        if (taken)
+            return false;
     }
-    return fd;
+    *ret_fd = fd;
+    return true;
 }
 
 /* A name that nothing has, for the file and what belongs to it. */
@@ -95,39 +110,36 @@ static bool move(const char *path, const char *name, const char *suffix)
     return good;
 }
 
-/*
- * Several programs may see the damage at once: the one that has the lock looks again. seen: what
- * was open when it was seen, NULL: it could not be opened.
- */
-static bool set_aside(struct store *store, const struct stat *seen, struct strbuf *error)
+/* The directory is locked. The journal goes with the file: what it holds can be read there. */
+static bool set_aside(struct store *store, struct strbuf *error)
+{
+    char *name = free_name(store->file);
+    bool good = move(store->file, name, "");
+    if (good) {
+        move(store->file, name, "-wal");
+        move(store->file, name, "-shm");
+        store_say(store, REMARK_DAMAGED,
+                  "the history was damaged; it is in %s now, and a new one has begun", name);
+    } else {
+        strbuf_setf(error, "it is damaged, and cannot be moved: %s", strerror(errno));
+    }
+    free(name);
+    return good;
+}
+
+static bool is_file(const char *path, dev_t device, ino_t inode)
 {
     struct stat status;
-    struct database *database = NULL;
-    int fd = lock_directory(store->file);
-    bool good = true, other = false;
-    if (seen)
-        other = stat(store->file, &status) < 0 || status.st_ino != seen->st_ino ||
-                status.st_dev != seen->st_dev;
-    else
-        other = database_open(store->file, now_ms() + STORE_BUSY_MS, store->wanted, &database,
-                              error) != DATABASE_DAMAGED;
-    database_close(database);
-    if (!other) {
-        char *name = free_name(store->file);
-        good = move(store->file, name, "");
-        if (good) { /* the journal goes with it: what it holds can be read there */
-            move(store->file, name, "-wal");
-            move(store->file, name, "-shm");
-            store_say(store, REMARK_DAMAGED,
-                      "the history was damaged; it is in %s now, and a new one has begun", name);
-        } else {
-            strbuf_setf(error, "it is damaged, and cannot be moved: %s", strerror(errno));
-        }
-        free(name);
-    }
-    if (fd >= 0)
-        close(fd);
-    return good;
+    return stat(path, &status) == 0 && status.st_dev == device && status.st_ino == inode;
+}
+
+/*
+ * Set aside by another program, or deleted by hand: what is written to it now, nobody would find.
+ */
+bool store_file_is_gone(const struct store *store)
+{
+    return store->place == PLACE_FILE &&
+           !is_file(store->file, store->database->device, store->database->inode);
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -189,48 +201,73 @@ void store_note_failure(struct store *store, enum database_state state, const ch
     store->retry_ms = now + FAILED_RETRY_MS;
 }
 
+/* One attempt, with the directory locked. True: another one is worth it, at once. */
+static bool open_file(struct store *store, enum database_state *ret_state, struct strbuf *error)
+{
+    if (store->damaged_inode && is_file(store->file, store->damaged_device, store->damaged_inode) &&
+        !set_aside(store, error)) {
+        *ret_state = DATABASE_FAILED;
+        return false;
+    }
+    store->damaged_inode = 0;
+    *ret_state = database_open(store->file, now_ms() + STORE_BUSY_MS, store->wanted,
+                               &store->database, error);
+    if (*ret_state == DATABASE_NEWER && strcmp(store->file, store->path) == 0) {
+        use_file_beside(store);
+        return true;
+    }
+    if (*ret_state == DATABASE_READ_ONLY)
+        strbuf_setf(error, "it cannot be written");
+    return *ret_state == DATABASE_DAMAGED && set_aside(store, error);
+}
+
+static void find_place(struct store *store, struct strbuf *error)
+{
+    enum database_state state = DATABASE_FAILED;
+    int lock = -1;
+    if (!make_directories(store->file, error)) {
+        stay_in_memory(store, strbuf_text(error));
+        return;
+    }
+    if (lock_directory(store->file, &lock)) {
+        for (int i = 0; i < 4 && open_file(store, &state, error); i++)
+            ;
+    } else {
+        state = DATABASE_BUSY;
+    }
+    if (lock >= 0)
+        close(lock);
+    if (state == DATABASE_OK) {
+        store->place = PLACE_FILE;
+        store->marks_due = store->entered_count > 0;
+        store->retry_ms = 0;
+    } else if (state == DATABASE_BUSY || state == DATABASE_FULL) {
+        store_note_failure(store, state, strbuf_text(error));
+    } else {
+        stay_in_memory(store, strbuf_text(error));
+    }
+}
+
 bool store_connect(struct store *store)
 {
     struct strbuf error = STRBUF_INIT;
+    if (store_file_is_gone(store))
+        store_disconnect(store);
     if (store->place != PLACE_UNKNOWN)
         return store->database != NULL;
-    if (!store->path) {
-        stay_in_memory(store, "");
-        return store->database != NULL;
-    }
-    if (!store->file)
+    if (store->path && !store->file)
         store->file = xstrdup(store->path);
-    bool again = true, usable = make_directories(store->file, &error);
-    for (int i = 0; usable && again && i < 4; i++) {
-        again = false;
-        enum database_state state = database_open(store->file, now_ms() + STORE_BUSY_MS,
-                                                  store->wanted, &store->database, &error);
-        if (state == DATABASE_OK) {
-            store->place = PLACE_FILE;
-            store->marks_due = store->entered_count > 0;
-        } else if (state == DATABASE_BUSY || state == DATABASE_FULL) {
-            store_note_failure(store, state, strbuf_text(&error));
-            strbuf_free(&error);
-            return false;
-        } else if (state == DATABASE_NEWER && strcmp(store->file, store->path) == 0) {
-            use_file_beside(store);
-            again = true;
-        } else if (state == DATABASE_DAMAGED) {
-            again = set_aside(store, NULL, &error);
-        } else if (state == DATABASE_READ_ONLY) {
-            strbuf_setf(&error, "it cannot be written");
-        }
-    }
-    if (store->place == PLACE_UNKNOWN)
-        stay_in_memory(store, strbuf_text(&error));
+    if (store->file)
+        find_place(store, &error);
+    else
+        stay_in_memory(store, "");
     strbuf_free(&error);
-    store->retry_ms = 0;
     return store->database != NULL;
 }
 
 void store_disconnect(struct store *store)
 {
-    database_close(store->database);
+    database_abandon(store->database);
     store->database = NULL;
     store->place = PLACE_UNKNOWN;
     /* Their rows are in another file now, if anywhere. */
@@ -240,13 +277,10 @@ void store_disconnect(struct store *store)
 
 bool store_replace_damaged(struct store *store)
 {
-    struct strbuf error = STRBUF_INIT;
-    struct stat seen = {.st_dev = store->database->device, .st_ino = store->database->inode};
     if (store->place != PLACE_FILE)
         return false;
+    store->damaged_device = store->database->device;
+    store->damaged_inode = store->database->inode;
     store_disconnect(store);
-    if (!set_aside(store, &seen, &error))
-        stay_in_memory(store, strbuf_text(&error));
-    strbuf_free(&error);
     return store_connect(store);
 }

@@ -307,9 +307,12 @@ static void answer_flush(struct store *store)
 
 static void end(struct store *store)
 {
-    if (store->place == PLACE_FILE)
+    if (store->place == PLACE_FILE && !store_file_is_gone(store)) {
         store_remove_marks(store);
-    database_close(store->database);
+        database_close(store->database);
+    } else {
+        database_abandon(store->database);
+    }
     store->place = PLACE_NOWHERE;
     drop_jobs(store, SIZE_MAX);
     for (size_t i = 0; i < store->entered_count; i++)
