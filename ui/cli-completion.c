@@ -106,7 +106,7 @@ static void add_bash(struct strbuf *out, const struct settings *settings)
                      "    local name\n"
                      "    while read -r name _; do\n"
                      "        [[ $name == \"$1\"* ]] && printf '%s\\n' \"$name\"\n"
-                     "    done < <(hermes-repl --list 2>/dev/null | tail -n +2)\n"
+                     "    done < <(hermes-repl --list 2>/dev/null)\n"
                      "}\n"
                      "_hermes_repl() {\n"
                      "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} i\n"
@@ -181,7 +181,7 @@ static void add_zsh(struct strbuf *out, const struct settings *settings)
                      "# made by hermes-repl --completion zsh\n"
                      "_hermes_repl_sessions() {\n"
                      "    local -a names\n"
-                     "    names=(${${(f)\"$(hermes-repl --list 2>/dev/null | tail -n +2)\"}%% *})\n"
+                     "    names=(${${(f)\"$(hermes-repl --list 2>/dev/null)\"}%% *})\n"
                      "    compadd -a names\n"
                      "}\n"
                      "local -a options\n"
@@ -243,7 +243,7 @@ static void add_fish(struct strbuf *out, const struct settings *settings)
     strbuf_adds(out,
                 "# made by hermes-repl --completion fish\n"
                 "function __hermes_repl_sessions\n"
-                "    hermes-repl --list 2>/dev/null | tail -n +2 | string replace -r ' .*' ''\n"
+                "    hermes-repl --list 2>/dev/null | string replace -r ' .*' ''\n"
                 "end\n");
     for (size_t i = 0; i < settings->count; i++) {
         const struct cli_entry *entry = settings->items[i].entry;
