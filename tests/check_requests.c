@@ -93,9 +93,9 @@ START_TEST(an_idle_kernel_answers)
     struct hermes_cell cell = cell_of("");
 
     ck_assert_int_eq(hermes_start(engine, &cell, &the_kernel, NULL), 0);
-    ping_says("{\"busy\":false,\"cell\":0}");
+    ping_says("{\"busy\": false, \"cell\": 0}");
     run_well("x = 1");
-    ping_says("{\"busy\":false,\"cell\":0}");
+    ping_says("{\"busy\": false, \"cell\": 0}");
 }
 END_TEST
 
@@ -104,7 +104,7 @@ START_TEST(a_busy_kernel_answers)
     uint64_t cell = submit("import time\nprint('on')\nwhile True: time.sleep(0.001)");
 
     te_output(cell, "on");
-    ping_says("{\"busy\":true,\"cell\":1}");
+    ping_says("{\"busy\": true, \"cell\": 1}");
     for (int i = 0; i < 100; i++)
         ping_says("true");
     ck_assert_int_eq(hermes_interrupt(engine, cell, NULL, 10000), 0);

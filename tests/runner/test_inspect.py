@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Tests of what the runner answers about a kernel (hermes_kernel_inspect.py) and of how it shows values
-(hermes_kernel_pretty.py): the real runner, started as test_runner.py does it. The requests reach it by two fifos and a
-thread that the first cell starts; the rest is as with the aux socket. The interpreter that runs the tests is the one
-that is tested:
+(hermes_kernel_pretty.py): the real runner, started as test_runner.py does it. The interpreter that runs the tests is
+the one that is tested:
 
     python3.8 tests/runner/test_inspect.py [-v] [Class[.test]]
 """
@@ -17,64 +16,32 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from test_runner import AWAIT, DISPLAY, ECHO, INTERACTIVE, OK, RUNNER, VERSION, Case  # noqa: E402
+from test_runner import AWAIT, DISPLAY, ECHO, INTERACTIVE, OK, RUNNER, VERSION, Case, frame  # noqa: E402
 
 PROMPT = ECHO | INTERACTIVE
-
-DRIVER = '''
-import os, sys, _thread
-def driver(runner, ask, tell):
-    asked, told = os.open(ask, os.O_RDONLY), os.open(tell, os.O_WRONLY)
-    read, write, start, answer = os.read, os.write, _thread.start_new_thread, runner['answer_request']
-    def take(size, len=len):
-        data = b''
-        while len(data) < size:
-            piece = read(asked, size - len(data))
-            if not piece:
-                _thread.exit()
-            data += piece
-        return data
-    def serve(len=len, number=int.from_bytes):
-        while True:
-            text = answer(take(number(take(4), 'little')).decode())
-            data = text.encode()
-            write(told, len(data).to_bytes(4, 'little') + data)
-    start(serve, ())
-driver(sys._getframe(1).f_globals, %r, %r)
-del driver, os, sys, _thread
-'''
-
 
 class Asked(Case):
     def asked(self, source='', **named):
         """A kernel that ran this and takes requests."""
-        folder = self.folder()
-        paths = [os.path.join(folder, name) for name in ('ask', 'tell')]
-        for path in paths:
-            os.mkfifo(path)
-        kernel = self.kernel({'parts': os.path.realpath(RUNNER)}, **named)
-        kernel.post(DRIVER % tuple(paths), name='<driver>')
-        kernel.pipes = [open(paths[0], 'wb', 0), open(paths[1], 'rb', 0)]
-        for pipe in kernel.pipes:
-            self.addCleanup(pipe.close)
-        self.assertEqual(kernel.result()[0], OK)
+        kernel = self.kernel({'parts': os.path.realpath(RUNNER)}, requests=True, **named)
+        kernel.write(frame(b'A', 0, 0, b''))    # as the host wakes it for the first request
         if source:
             self.ok(kernel, source)
         self.kernel_asked = kernel
         return kernel
 
     def raw(self, text):
-        data = text.encode()
-        kernel = self.kernel_asked
-        kernel.pipes[0].write(struct.pack('<I', len(data)) + data)
-        size = struct.unpack('<I', self.take_answer(4))[0]
-        return self.take_answer(size).decode()
+        data, kernel = text.encode(), self.kernel_asked
+        kernel.requests.sendall(struct.pack('<BBHIQ', 0xC8, ord('q'), 0, len(data), 1) + data)
+        head = self.take_answer(16)
+        self.assertEqual(head[1:2], b'a')
+        return self.take_answer(struct.unpack_from('<I', head, 4)[0]).decode()
 
     def take_answer(self, size):
         data = b''
         while len(data) < size:
-            self.assertTrue(select.select([self.kernel_asked.pipes[1]], [], [], 20)[0], 'no answer')
-            piece = self.kernel_asked.pipes[1].read(size - len(data))
+            self.assertTrue(select.select([self.kernel_asked.requests], [], [], 20)[0], 'no answer')
+            piece = self.kernel_asked.requests.recv(size - len(data))
             self.assertTrue(piece, 'the kernel is gone')
             data += piece
         return data
@@ -561,14 +528,14 @@ class Stack(Asked):
     def test_where_a_cell_is(self):
         kernel = self.asked()
         self.assertEqual(self.ask('stack')['text'], '')
-        self.assertEqual(self.ask('ping'), {'busy': False})
+        self.assertEqual(self.ask('ping'), {'busy': False, 'cell': 0})
         folder = self.folder()
         kernel.post('import os, time\ndef inner():\n    open(%r, "w").close()\n'
                     '    while not os.path.exists(%r): time.sleep(0.01)\ndef outer():\n    inner()\nouter()'
                     % (folder + '/in', folder + '/go'), name='<cell 3>')
         self.wait_for(lambda: os.path.exists(folder + '/in'))
         text = self.ask('stack')['text']
-        self.assertEqual(self.ask('ping'), {'busy': True})
+        self.assertEqual(self.ask('ping'), {'busy': True, 'cell': 1})
         self.assertTrue(text.startswith('Traceback (most recent call last):\n  File "<cell 3>", line 7, in <module>\n'
                                         '    outer()\n  File "<cell 3>", line 6, in outer\n    inner()\n'), text)
         self.assertIn('line 4, in inner', text)
@@ -637,7 +604,7 @@ for name in 'len', 'isinstance', 'getattr', 'sorted', 'repr', 'dir', 'vars', 'ty
                 '"x"', '{"request": "complete"} x', '{"request": "complete", "code": 5, "cursor": 0}', \
                 '{"request": "inspect", "code": "x", "cursor": "y"}', '{"request": "variables", "limit": {}}', 'é':
             self.assertIn('error', json.loads(self.raw(text)), text)
-        self.assertEqual(self.ask('ping'), {'busy': False})
+        self.assertEqual(self.ask('ping'), {'busy': False, 'cell': 0})
 
     def test_answers_are_bounded(self):
         self.asked('for i in range(3000): globals()["variable_%%04d" %% i] = "x" * 100\n'
