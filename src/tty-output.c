@@ -11,7 +11,8 @@
 enum {
     READ_AT_ONCE = 4 * HR_SCRATCH_SIZE, /* a writer that goes on without end has no mark */
     STOPPED_MS = 5,                     /* without a mark: the terminal may be stopped */
-    PATIENCE_MS = 50,
+    PATIENCE_MS = 50,                   /* without a byte */
+    GIVE_UP_MS = 1000,                  /* with ever more bytes */
 };
 
 static void stop_waiting(struct hr_kernel *kernel)
@@ -26,13 +27,19 @@ static void stop_waiting(struct hr_kernel *kernel)
     hr_kernel_update_pause(kernel);
 }
 
+/* While frames are being taken: theirs comes before what stands behind its mark. */
+static bool must_stop(const struct hr_tty *tty)
+{
+    return tty->in_frames && tty->marks > tty->frames;
+}
+
 /* What is in the terminal now, up to a bound. */
 static void read_some(struct hr_kernel *kernel)
 {
     uint64_t before = kernel->streams[0].bytes;
 
     while (kernel->streams[0].bytes - before < READ_AT_ONCE && !kernel->tty->pending.size &&
-           hr_kernel_read_stream(&kernel->streams[0], HR_SCRATCH_SIZE))
+           !must_stop(kernel->tty) && hr_kernel_read_stream(&kernel->streams[0], HR_SCRATCH_SIZE))
         continue;
 }
 
@@ -40,6 +47,8 @@ static void patience_over(struct hr_timer *timer)
 {
     struct hr_tty *tty = HR_CONTAINER(timer, struct hr_tty, patience);
     struct hr_kernel *kernel = tty->kernel;
+    uint64_t frames;
+    int64_t now;
 
     if (!tty->released && tty->answered) {
         tty->released = true;
@@ -48,7 +57,16 @@ static void patience_over(struct hr_timer *timer)
                        patience_over);
         return;
     }
+    frames = tty->frames;
     read_some(kernel);
+    if (tty->frames != frames)
+        return; /* it has just come */
+    now = hr_now_ns();
+    if (kernel->streams[0].bytes != tty->bytes_seen && now < tty->give_up_ns) {
+        tty->bytes_seen = kernel->streams[0].bytes; /* what is before it is still coming */
+        hr_timer_start(kernel->engine->loop, timer, hr_after_ms(PATIENCE_MS), patience_over);
+        return;
+    }
     tty->gave_up = true;
     hr_kernel_take_waiting(kernel);
 }
@@ -71,6 +89,8 @@ bool hr_tty_frame_is_due(struct hr_kernel *kernel, bool reply)
     if (!tty->waiting) {
         tty->waiting = true;
         tty->answered = reply;
+        tty->bytes_seen = kernel->streams[0].bytes;
+        tty->give_up_ns = hr_after_ms(GIVE_UP_MS);
         hr_timer_start(kernel->engine->loop, &tty->patience,
                        hr_after_ms(reply ? STOPPED_MS : PATIENCE_MS), patience_over);
         hr_kernel_watch_control(kernel);
@@ -81,20 +101,15 @@ bool hr_tty_frame_is_due(struct hr_kernel *kernel, bool reply)
     return false;
 }
 
-/* Returns false when the frame that the mark stands for has to be taken first, by our caller. */
-static bool take_mark(struct hr_kernel *kernel, uint64_t number)
+static void take_mark(struct hr_kernel *kernel, uint64_t number)
 {
     struct hr_tty *tty = kernel->tty;
 
     if (number <= tty->marks || number > tty->frames + 2) /* late, or not the runner's */
-        return true;
+        return;
     tty->marks = number;
-    if (number <= tty->frames)
-        return true;
-    if (tty->in_frames)
-        return false;
-    hr_kernel_take_waiting(kernel);
-    return true;
+    if (number > tty->frames && !tty->in_frames)
+        hr_kernel_take_waiting(kernel);
 }
 
 void hr_tty_pump(struct hr_kernel *kernel)
@@ -108,10 +123,10 @@ void hr_tty_pump(struct hr_kernel *kernel)
     if (tty->pumping)
         return;
     tty->pumping = true;
-    while ((found = hr_marker_take(&tty->marker, &data, &size, &text, &text_size, &number))) {
+    while (!must_stop(tty) &&
+           (found = hr_marker_take(&tty->marker, &data, &size, &text, &text_size, &number))) {
         if (found == HR_MARKER_NUMBER) {
-            if (!take_mark(kernel, number))
-                break;
+            take_mark(kernel, number);
             continue;
         }
         if (tty->marks > tty->frames) /* the frame went before this text, and counts first */

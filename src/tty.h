@@ -31,6 +31,8 @@ struct hr_tty {
     struct hr_buf pending; /* output that was read and not yet looked at */
     struct hr_buf input;   /* typed, and not yet taken by the terminal */
     struct hr_timer patience;
+    uint64_t bytes_seen; /* since when nothing has come */
+    int64_t give_up_ns;
     bool pumping;       /* pending is being looked at */
     bool in_frames;     /* frames are being taken */
     bool waiting;       /* a frame waits for its mark */

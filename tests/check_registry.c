@@ -314,6 +314,53 @@ START_TEST(a_lower_cap_takes_effect_at_once)
 }
 END_TEST
 
+static int status_of(const char *owner, bool start)
+{
+    struct hermes_cell cell = te_cell(owner, "1");
+    struct hermes_result *result = NULL;
+    uint64_t kernel;
+    int status = start ? hermes_start(engine, &cell, &kernel, NULL)
+                       : hermes_execute(engine, &cell, &result, NULL);
+
+    hermes_result_free(result);
+    return status;
+}
+
+START_TEST(pinned_sessions_stay)
+{
+    struct hermes_cell cell = te_cell("c", "import time\nprint('on', flush=True)\ntime.sleep(99)");
+    uint64_t busy;
+
+    ck_assert_int_eq(hermes_pin(engine, NULL, true), HERMES_EINVAL);
+    ck_assert_int_eq(hermes_pin(engine, "nobody", false), 0);
+    te_set(engine, "max_session_kernels", "3");
+    ck_assert_int_eq(hermes_pin(engine, "a", true), 0); /* before it has a kernel */
+    ck_assert_int_eq(hermes_pin(engine, "a", true), 0);
+    te_says("a", "x = 1", "");
+    te_says("b", "x = 2", "");
+    te_says("c", "x = 3", "");
+    ck_assert(te_kernel_number(engine, "a", "pinned") == 1);
+    te_says("d", "x = 4", ""); /* b was used longer ago than c, but a is older */
+    ck_assert(lives("a") && !lives("b") && lives("c") && lives("d"));
+    ck_assert_int_eq(hermes_pin(engine, "d", true), 0);
+    busy = te_submit_cell(&cell);
+    te_output(busy, "on");
+    ck_assert_int_eq(status_of("e", false), HERMES_EAGAIN);
+    ck_assert_int_eq(status_of("e", true), HERMES_EAGAIN);
+    te_says("a", "print(x)", "1\n"); /* needs none more */
+    ck_assert_int_eq(hermes_pin(engine, "d", false), 0);
+    ck_assert_int_eq(status_of("e", false), 0);
+    ck_assert(lives("a") && lives("c") && !lives("d") && lives("e"));
+    ck_assert_int_eq(hermes_kill(engine, busy, NULL), 0);
+    hermes_event_free(te_done(busy));
+    te_set(engine, "kernel_idle_timeout", "1");
+    ck_assert(test_wait(!lives("e"), TE_DEADLINE_MS));
+    ck_assert(lives("a"));
+    ck_assert_int_eq(hermes_pin(engine, "a", false), 0);
+    ck_assert(test_wait(!lives("a"), TE_DEADLINE_MS));
+}
+END_TEST
+
 /* report A9 */
 START_TEST(children_are_pinned)
 {
@@ -734,10 +781,24 @@ END_TEST
 
 START_TEST(kernels_as_json)
 {
-    static const char *const members[] = {
-        "id",         "owner",    "session", "child",       "mode",        "python",
-        "cwd",        "tools",    "state",   "pid",         "guard_pid",   "execution_count",
-        "generation", "attached", "pinned",  "age_seconds", "idle_seconds"};
+    static const char *const members[] = {"io",
+                                          "id",
+                                          "owner",
+                                          "session",
+                                          "child",
+                                          "mode",
+                                          "python",
+                                          "cwd",
+                                          "tools",
+                                          "state",
+                                          "pid",
+                                          "guard_pid",
+                                          "execution_count",
+                                          "generation",
+                                          "attached",
+                                          "pinned",
+                                          "age_seconds",
+                                          "idle_seconds"};
     static const char *const tools[] = {"terminal", "a", NULL};
     struct hermes_cell cell = te_cell("a\"\xc3\xa4", "1");
     struct hermes_result *result;
@@ -792,6 +853,7 @@ int main(void)
     tcase_add_test(limits, live_kernels_are_capped_lru_across_owners);
     tcase_add_test(limits, the_cap_spares_busy_kernels);
     tcase_add_test(limits, a_lower_cap_takes_effect_at_once);
+    tcase_add_test(limits, pinned_sessions_stay);
     tcase_add_test(limits, children_are_pinned);
     tcase_add_test(limits, idle_kernels_go_without_traffic);
     tcase_add_test(limits, a_long_cell_is_no_idleness);

@@ -9,8 +9,8 @@ Where a test compares with "what Python does", it asks the same interpreter.
 """
 import contextlib
 import fcntl
-import json
 import glob
+import json
 import os
 import re
 import select
@@ -1806,7 +1806,7 @@ class Requests(Case):
         data = b''
         kernel.requests.settimeout(10)
         while len(data) < 16 or len(data) < 16 + struct.unpack_from('<I', data, 4)[0]:
-            data += kernel.requests.recv(1 << 20)
+            data += kernel.requests.recv(1 if len(data) < 16 else 16 + struct.unpack_from('<I', data, 4)[0] - len(data))
         self.assertEqual((data[1:2], struct.unpack_from('<Q', data, 8)[0]), (b'a', ident))
         return json.loads(data[16:].decode())
 
@@ -1818,13 +1818,44 @@ class Requests(Case):
         deadline = time.monotonic() + 10
         while not self.ask(kernel, b'{"request": "ping"}', 77)['busy']:
             self.assertLess(time.monotonic(), deadline)
-        self.assertIn('error', self.ask(kernel, b'{"request": "none such"}', 78))
-        self.assertIn('error', self.ask(kernel, b'{', 79))
+        for text in b'', b'{', b'[]', b'\xff', b'{"request":"?"}', b'{"request":[]}', b' ' * 1000000:
+            self.assertIn('error', self.ask(kernel, text, 78))
         os.killpg(kernel.pid, signal.SIGINT)
         self.assertEqual(kernel.result()[0], INTERRUPTED)
         kernel.requests.close()
         self.assertEqual(self.ok(kernel, 'print("alive")'), 'alive\n')
         self.assertEqual(kernel.quit(), 0)
+
+    def test_requests_in_any_pieces(self):
+        kernel = self.kernel({'parts': os.path.realpath(RUNNER)}, requests=True)
+        data = b''.join(frame(b'q', 0, 100 + n, b'{"request":"ping","n":%d}' % n) for n in range(20))
+        self.ok(kernel, '1')
+        for at in range(0, len(data), 7):
+            kernel.requests.sendall(data[at:at + 7])
+        for n in range(20):
+            self.assertEqual(self.answer(kernel, 100 + n)['busy'], False)
+
+    def test_a_closed_socket_ends_the_answers_only(self):
+        kernel = self.kernel({'parts': os.path.realpath(RUNNER)}, requests=True)
+        self.ok(kernel, '''
+            import os, stat
+            for n in range(3, 1024):
+                try:
+                    if stat.S_ISSOCK(os.fstat(n).st_mode) and n != 1023: os.close(n)
+                except OSError: pass''')
+        self.assertEqual(self.ok(kernel, 'print("alive")'), 'alive\n')
+        self.assertEqual(kernel.quit(), 0)
+
+    def test_no_thread_before_it_is_needed(self):
+        kernel = self.kernel({'parts': os.path.realpath(RUNNER)}, requests=True)
+        threads = '/proc/%d/task' % kernel.pid
+        self.assertEqual(len(os.listdir(threads)), 1)
+        kernel.write(frame(b'A', 0, 0, b''))
+        self.assertEqual(self.ask(kernel, b'{"request":"ping"}', 1), {'busy': False, 'cell': 0})
+        self.assertEqual(len(os.listdir(threads)), 2)
+        kernel.write(frame(b'A', 0, 0, b''))
+        self.ok(kernel, '1')
+        self.assertEqual(len(os.listdir(threads)), 2)
 
 
 if __name__ == '__main__':
