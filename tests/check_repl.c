@@ -13,6 +13,7 @@
 #include "engine-testlib.h"
 #include "repl.h"
 #include "settings.h"
+#include "store.h"
 #include "tool-list.h"
 #include "xalloc.h"
 
@@ -223,7 +224,9 @@ static char *text_of(struct repl_cell *cell)
     block_text(cell->output, false, &text);
     while (text.size && text.data[text.size - 1] == '\n')
         text.data[--text.size] = '\0';
-    return text.data ? text.data : xstrdup("");
+    strbuf_addc(&text, ' '); /* it has memory then */
+    text.data[--text.size] = '\0';
+    return text.data;
 }
 
 #define SHOWS(code, want) ck_assert_str_eq(text_of(run(code)), want)
@@ -713,6 +716,204 @@ START_TEST(quits_at_once_or_asks)
 }
 END_TEST
 
+/* ---- terminals ------------------------------------------------------------------------------ */
+
+START_TEST(sees_that_a_cell_reads)
+{
+    struct repl_cell *cell = start("name = input('who? ')");
+    AWAIT(cell->input_waits);
+    ck_assert(!cell->input_raw && !cell->input_hidden);
+    repl_type(repl, session(), "Bob\r", 4);
+    AWAIT(cell->state == REPL_SETTLED);
+    ck_assert(!cell->input_waits);
+    SHOWS("name", "'Bob'");
+    cell = start("import getpass; getpass.getpass('pass: ')");
+    AWAIT(cell->input_waits && cell->input_hidden);
+    repl_type(repl, session(), "x\r", 2);
+    AWAIT(cell->state == REPL_SETTLED);
+}
+END_TEST
+
+START_TEST(gives_cells_a_terminal_of_the_right_size)
+{
+    SHOWS("import os; os.get_terminal_size().columns, os.isatty(0)", "(80, True)");
+    repl_resize(repl, 100, 30);
+    SHOWS("os.get_terminal_size()", "os.terminal_size(columns=100, lines=30)");
+    ck_assert_int_eq((int)repl_step(repl), -1); /* nothing to wake up for when idle */
+}
+END_TEST
+
+START_TEST(says_where_a_cell_is_stuck)
+{
+    run("import subprocess");
+    start("def wait():\n    while True:\n        try: subprocess.call(['sleep', '98'])\n"
+          "        except KeyboardInterrupt: pass\nwait()");
+    repl_interrupt(repl, session());
+    repl_interrupt(repl, session());
+    AWAIT(confirms == 1);
+    ck_assert_msg(strstr(strbuf_text(&asked), "sleep 98") ||
+                      strstr(strbuf_text(&asked), "subprocess"),
+                  "%s", strbuf_text(&asked));
+    repl_confirm(repl, true);
+    AWAIT(!repl_is_busy(repl));
+}
+END_TEST
+
+/* ---- questions ------------------------------------------------------------------------------ */
+
+START_TEST(answers_questions)
+{
+    run("amount = 12\ndef area(width, height=1):\n    'Width times height.'\n    return width * height");
+    ck_assert_msg(enter(":vars"), "%s", strbuf_text(&error));
+    ck_assert(repl_awaits_answer(repl));
+    AWAIT(!repl_awaits_answer(repl));
+    CK_HAS(shown, "<variables>");
+    CK_HAS(shown, "amount");
+    strbuf_clear(&shown);
+    ck_assert(enter("area?"));
+    AWAIT(!repl_awaits_answer(repl));
+    CK_HAS(shown, "Width times height.");
+    CK_HAS(shown, "height=1");
+    strbuf_clear(&shown);
+    ck_assert(enter("?area"));
+    AWAIT(!repl_awaits_answer(repl));
+    CK_HAS(shown, "Width times height.");
+    strbuf_clear(&shown);
+    ck_assert(enter("area??"));
+    AWAIT(!repl_awaits_answer(repl));
+    CK_HAS(shown, "return width * height");
+    ck_assert(enter("nosuchname?"));
+    AWAIT(!repl_awaits_answer(repl));
+    CK_HAS(said, "nosuchname is not defined");
+    ck_assert(repl_command(repl, session(), "reset", &error));
+    AWAIT(confirms == 1);
+    CK_HAS(asked, "reset main? It loses 1 variable, 1 cell, ");
+    repl_confirm(repl, false);
+    ck_assert_uint_gt(repl_request(repl, session(), "{\"request\":\"ping\"}", 0), 0);
+    ck_assert(!repl_awaits_answer(repl)); /* that one is the front end's */
+}
+END_TEST
+
+START_TEST(is_asked_while_a_cell_computes)
+{
+    run("amount = 12");
+    start("while True: pass");
+    ck_assert(enter("amount?"));
+    AWAIT(!repl_awaits_answer(repl));
+    CK_HAS(shown, "12");
+    repl_interrupt(repl, session());
+    AWAIT(!repl_is_busy(repl));
+}
+END_TEST
+
+/* ---- tools ---------------------------------------------------------------------------------- */
+
+static void open_with_tools(void)
+{
+    static const char *const tools[] = {"terminal", NULL};
+    repl_free(repl);
+    terms.tools = tools;
+    open_repl();
+    run("from hermes_tools import terminal");
+}
+
+START_TEST(asks_for_approval)
+{
+    open_with_tools();
+    struct repl_cell *cell = start("terminal('echo out')['output'].strip()");
+    AWAIT(session()->questions != NULL);
+    ck_assert_str_eq(session()->questions->question.tool, "terminal");
+    ck_assert_str_eq(session()->questions->question.session, "main");
+    ck_assert_ptr_nonnull(strstr(session()->questions->question.arguments, "echo out"));
+    ck_assert_int_eq(questions, 1);
+    ck_assert(repl_command(repl, session(), "approve once", &error));
+    AWAIT(cell->state == REPL_SETTLED);
+    ck_assert_str_eq(text_of(cell), "'out'");
+    cell = start("terminal('true')");
+    AWAIT(session()->questions != NULL);
+    repl_settle(repl, session(), APPROVAL_NO);
+    AWAIT(cell->state == REPL_SETTLED);
+    ck_assert_ptr_nonnull(strstr(text_of(cell), "denied by the user"));
+    ck_assert(!repl_command(repl, session(), "approve once", &error));
+}
+END_TEST
+
+START_TEST(keeps_grants_until_the_session_is_cleared)
+{
+    open_with_tools();
+    struct repl_cell *cell =
+        start("import threading\n"
+              "threads = [threading.Thread(target=terminal, args=('true',)) for _ in range(3)]\n"
+              "for t in threads: t.start()\nfor t in threads: t.join()\n'all'");
+    AWAIT(session()->questions && session()->questions->next && session()->questions->next->next);
+    repl_settle(repl, session(), APPROVAL_SESSION); /* for those that wait, too */
+    AWAIT(cell->state == REPL_SETTLED);
+    ck_assert_str_eq(text_of(cell), "'all'");
+    ck_assert(repl_command(repl, session(), "rename other", &error));
+    SHOWS("terminal('echo 1')['output'].strip()", "'1'");
+    ck_assert(repl_command(repl, session(), "session-clear -f", &error));
+    run("from hermes_tools import terminal");
+    cell = start("terminal('true')");
+    AWAIT(session()->questions != NULL);
+    repl_interrupt(repl, session());
+    AWAIT(cell->state == REPL_SETTLED);
+    ck_assert_ptr_null(session()->questions);
+}
+END_TEST
+
+/* ---- what lasts ----------------------------------------------------------------------------- */
+
+START_TEST(brings_back_named_sessions)
+{
+    static const char *const names[] = {"work", NULL};
+    repl_free(repl);
+    options.store = store_open(test_path("history.db"), STORE_ON);
+    options.sessions = names;
+    open_repl();
+    run("kept = 1");
+    run("print('shown'); 1/0");
+    repl_free(repl);
+    store_close(options.store);
+    hermes_session_clear(engine, "work");
+    options.store = store_open(test_path("history.db"), STORE_ON);
+    open_repl();
+    turn();
+    size_t size;
+    ck_assert_str_eq(history_at(repl_history(repl), "work", 0, &size), "print('shown'); 1/0");
+    ck_assert_uint_eq(session()->item_count, 3);
+    struct repl_cell *cell = session()->items[1].cell;
+    ck_assert(cell->state == REPL_EARLIER && cell->outcome == HERMES_ERROR && cell->number == 2);
+    ck_assert_ptr_nonnull(strstr(text_of(cell), "shown"));
+    ck_assert_ptr_nonnull(strstr(session()->items[2].text, "state not loaded"));
+    ck_assert_uint_eq(run("'kept' in globals()")->number, 3);
+    ck_assert_str_eq(text_of(last()), "False");
+    repl_free(repl);
+    options.sessions = NULL; /* nobody asked for main: it begins anew, with the history of all */
+    open_repl();
+    turn();
+    ck_assert_uint_eq(session()->item_count, 0);
+    ck_assert_str_eq(history_at(repl_history(repl), "main", 0, &size), "'kept' in globals()");
+    repl_free(repl);
+    repl = NULL;
+    store_close(options.store);
+    options.store = NULL;
+}
+END_TEST
+
+START_TEST(leaves_as_python_does)
+{
+    run("import atexit; _ = atexit.register(print, 'bye')");
+    strbuf_clear(&output);
+    pid_t pid = (pid_t)session()->pid;
+    size_t before = session()->item_count;
+    repl_finish(repl, test_scaled_ms(10000));
+    CK_HAS(output, "bye");
+    ck_assert(!session()->has_kernel && !test_process_lives(pid));
+    ck_assert_ptr_null(ruled(session(), 0));
+    ck_assert_uint_le(session()->item_count, before + 1);
+}
+END_TEST
+
 /* ---- files ---------------------------------------------------------------------------------- */
 
 START_TEST(saves_and_runs_files)
@@ -825,6 +1026,19 @@ int main(void)
     tcase_add_test(tests, says_when_there_is_no_place_for_a_kernel);
     tcase_add_test(tests, shows_output_that_no_cell_made);
     tcase_add_test(tests, quits_at_once_or_asks);
+    tests = add_case(suite, "terminals");
+    tcase_add_test(tests, sees_that_a_cell_reads);
+    tcase_add_test(tests, gives_cells_a_terminal_of_the_right_size);
+    tcase_add_test(tests, says_where_a_cell_is_stuck);
+    tests = add_case(suite, "questions");
+    tcase_add_test(tests, answers_questions);
+    tcase_add_test(tests, is_asked_while_a_cell_computes);
+    tests = add_case(suite, "tools");
+    tcase_add_test(tests, asks_for_approval);
+    tcase_add_test(tests, keeps_grants_until_the_session_is_cleared);
+    tests = add_case(suite, "what lasts");
+    tcase_add_test(tests, brings_back_named_sessions);
+    tcase_add_test(tests, leaves_as_python_does);
     tests = add_case(suite, "files");
     tcase_add_test(tests, saves_and_runs_files);
     tcase_add_test(tests, sets_options);

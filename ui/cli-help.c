@@ -10,14 +10,11 @@
 #include "cli.h"
 
 static const char usage[] =
-    "usage: hermes-repl [--session NAME] [FILE]    work in sessions\n"
-    "       hermes-repl --plain                    the same at a plain prompt\n"
-    "       hermes-repl --batch FILE|- [ARGS...]   run a script or notebook\n"
-    "       hermes-repl -c CODE [ARGS...]          run one cell\n"
-    "       hermes-repl --verify FILE              run a notebook, compare outputs\n"
-    "       hermes-repl --convert FILE OUT         to .ipynb, .py, .md, .html\n"
-    "       hermes-repl --mcp                      serve sessions to an agent\n"
-    "       hermes-repl --list | --history TEXT    what was done before\n";
+    "usage: hermes-repl [--plain] [--session NAME] [FILE]   work in sessions\n"
+    "       hermes-repl --batch FILE|- [ARGS...]            run a script or notebook\n"
+    "       hermes-repl -c CODE [ARGS...]                   run one cell\n"
+    "       hermes-repl --verify FILE | --convert FILE OUT  a notebook's outputs, form\n"
+    "       hermes-repl --mcp                               serve an agent\n";
 
 /* "-q, --quiet" or "    --timeout S". */
 static void add_spelling(struct strbuf *out, const struct cli_entry *entry)
@@ -113,9 +110,8 @@ void cli_help(struct strbuf *out)
     strbuf_adds(out,
                 "\n\n"
                 "Options may stand anywhere before --; other words after FILE are the script's.\n"
-                "Exit status: 0 all cells ok, 1 a cell raised, 2 usage or unreadable input,\n"
-                "124 time limit, 125 no kernel, 128+n kernel killed by signal n,\n"
-                "130 interrupted, N after sys.exit(N).\n"
+                "Exit status: 0 all cells ok, 1 a cell raised, 2 usage, 124 time limit, 125 no\n"
+                "kernel, 128+n killed by signal n, 130 interrupted, N after sys.exit(N).\n"
                 "--help all explains every option; --list-options what can be configured.\n");
 }
 

@@ -40,11 +40,13 @@ static bool check_words(const struct cli *cli, struct strbuf *error)
         const struct cli_entry *entry = cli->words[i].setting->entry;
         if (entry->group != CLI_GROUP_BATCH || entry->engine || entry->key)
             continue;
-        strbuf_setf(error, "%s is for a batch: give --batch FILE or -c CODE, too", cli->words[i].spelling);
+        strbuf_setf(error, "%s is for a batch: give --batch FILE or -c CODE, too",
+                    cli->words[i].spelling);
         return false;
     }
     if (cli->rest_count > 1)
-        strbuf_setf(error, "one FILE can be opened; what follows it is for --batch: %s", cli->rest[1]);
+        strbuf_setf(error, "one FILE can be opened; what follows it is for --batch: %s",
+                    cli->rest[1]);
     return cli->rest_count <= 1;
 }
 
@@ -79,8 +81,8 @@ static struct store *open_store(struct settings *settings)
     return store;
 }
 
-static bool run(struct settings *settings, struct repl_options *options, const char *file, int *ret_status,
-                struct strbuf *error)
+static bool run(struct settings *settings, struct repl_options *options, const char *file,
+                int *ret_status, struct strbuf *error)
 {
     bool screen = !settings_flag(settings, CLI_PLAIN) && tui_is_possible();
     if (screen ? tui_run(settings->engine, options, file, ret_status, error)
@@ -91,8 +93,8 @@ static bool run(struct settings *settings, struct repl_options *options, const c
     return true;
 }
 
-static bool start(struct settings *settings, const struct cli *cli, const struct tool_terms *terms, const char *file,
-                  int *ret_status, struct strbuf *error)
+static bool start(struct settings *settings, const struct cli *cli, const struct tool_terms *terms,
+                  const char *file, int *ret_status, struct strbuf *error)
 {
     struct keymap *keymap = interactive_keymap(settings);
     const char **names = session_names(cli);
@@ -114,7 +116,8 @@ static bool start(struct settings *settings, const struct cli *cli, const struct
     return good;
 }
 
-bool interactive_start(struct settings *settings, const struct cli *cli, int *ret_status, struct strbuf *error)
+bool interactive_start(struct settings *settings, const struct cli *cli, int *ret_status,
+                       struct strbuf *error)
 {
     struct strbuf text = STRBUF_INIT;
     if (!check_words(cli, error))
@@ -125,16 +128,19 @@ bool interactive_start(struct settings *settings, const struct cli *cli, int *re
     }
     if (cli->rest_count && !repl_read_source(cli->rest[0], &text, error))
         return false;
-    const char **tools = tool_list_parse(&settings->tools, settings_text(settings, CLI_TOOLS), error);
+    const char **tools =
+        tool_list_parse(&settings->tools, settings_text(settings, CLI_TOOLS), error);
     const struct tool_terms terms = {
         .tools = tools,
         .settings = &settings->tools,
         .approve = settings_text(settings, CLI_APPROVE),
-        .env = strcmp(settings_text(settings, CLI_ENV), "scrub") == 0 ? HERMES_ENV_SCRUB : HERMES_ENV_INHERIT,
+        .env = strcmp(settings_text(settings, CLI_ENV), "scrub") == 0 ? HERMES_ENV_SCRUB
+                                                                      : HERMES_ENV_INHERIT,
         .cwd = text_or_null(settings, CLI_CWD),
         .strict = strcmp(settings_text(settings, CLI_MODE), "strict") == 0,
     };
-    bool good = start(settings, cli, &terms, cli->rest_count ? cli->rest[0] : NULL, ret_status, error);
+    bool good =
+        start(settings, cli, &terms, cli->rest_count ? cli->rest[0] : NULL, ret_status, error);
     free(tools);
     strbuf_free(&text);
     return good;

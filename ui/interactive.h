@@ -10,9 +10,13 @@
 #include "settings.h"
 
 /* The exit status in ret_status; false with one line in error: wrong usage. */
-bool interactive_start(struct settings *settings, const struct cli *cli, int *ret_status, struct strbuf *error);
+bool interactive_start(struct settings *settings, const struct cli *cli, int *ret_status,
+                       struct strbuf *error);
 
-/* The keys as they are with the user's file. What is wrong with it is said on standard error. Yours. */
+/*
+ * The keys as they are with the user's file. What is wrong with it is said on standard error.
+ * Yours.
+ */
 struct keymap *interactive_keymap(struct settings *settings);
 
 #endif

@@ -21,8 +21,8 @@
 
 static void become(const char *command, const char *path)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGWINCH, SIGCONT, SIGQUIT,
-                                  SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    static const int numbers[] = {SIGINT,  SIGTERM, SIGHUP, SIGPIPE, SIGWINCH, SIGCONT,
+                                  SIGQUIT, SIGSEGV, SIGBUS, SIGFPE,  SIGILL,   SIGABRT};
     struct sigaction usual = {.sa_handler = SIG_DFL};
     sigemptyset(&usual.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
@@ -64,7 +64,8 @@ static const char *program_of(const char *first, const char *second, const char 
 static char *make_file(const char *suffix, const char *text, size_t size)
 {
     const char *directory = getenv("TMPDIR");
-    char *path = xasprintf("%s/hermes-repl-XXXXXX%s", directory && directory[0] ? directory : "/tmp", suffix);
+    char *path = xasprintf("%s/hermes-repl-XXXXXX%s",
+                           directory && directory[0] ? directory : "/tmp", suffix);
     int fd = mkstemps(path, (int)strlen(suffix));
     bool good = fd >= 0;
     while (good && size) {
@@ -90,7 +91,8 @@ static struct repl_cell *cell_of(struct repl_session *session, const char *argum
     unsigned long number = strtoul(arguments, NULL, 10);
     for (size_t i = session->item_count; i-- > 0;) {
         struct repl_cell *cell = session->items[i].cell;
-        if (cell && cell->number && (arguments[0] ? cell->number == number : cell->state != REPL_QUEUED))
+        if (cell && cell->number &&
+            (arguments[0] ? cell->number == number : cell->state != REPL_QUEUED))
             return cell;
     }
     return NULL;
@@ -145,7 +147,8 @@ static void run_page(struct plain *plain, struct repl_session *session, const ch
     }
     block_text(cell->output, true, &text);
     bool complete = cell->spill_path && access(cell->spill_path, R_OK) == 0;
-    char *path = complete ? xstrdup(cell->spill_path) : make_file("", strbuf_text(&text), text.size);
+    char *path =
+        complete ? xstrdup(cell->spill_path) : make_file("", strbuf_text(&text), text.size);
     if (!path) {
         plain_say(plain, "no file can be made for the pager: %s", strerror(errno));
     } else {
@@ -166,7 +169,8 @@ static void run_suspend(struct plain *plain)
     plain->dirty = true;
 }
 
-bool plain_command(struct plain *plain, struct repl_session *session, const char *name, const char *arguments)
+bool plain_command(struct plain *plain, struct repl_session *session, const char *name,
+                   const char *arguments)
 {
     if (!plain->edit)
         return false;

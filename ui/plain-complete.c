@@ -31,14 +31,15 @@ static uint64_t ask(struct plain *plain, const char *what)
 /* As columns under the prompt, which comes again below. */
 static void list_matches(struct plain *plain)
 {
-    size_t count, selected, width = 1;
+    size_t count = 0, selected, width = 1;
     const struct edit_match *matches = edit_popup(plain->edit, &count, &selected);
     struct strbuf out = STRBUF_INIT;
     for (size_t i = 0; matches && i < count; i++) {
         size_t length = strlen(matches[i].text) + 2;
         width = length > width ? length : width;
     }
-    size_t columns = (size_t)plain->options->columns > width ? (size_t)plain->options->columns / width : 1;
+    size_t columns =
+        (size_t)plain->options->columns > width ? (size_t)plain->options->columns / width : 1;
     size_t rows = (count + columns - 1) / columns, shown = rows < LIST_ROWS ? rows : LIST_ROWS;
     for (size_t row = 0; row < shown; row++) {
         for (size_t column = 0; column < columns && column * rows + row < count; column++) {
@@ -58,7 +59,8 @@ static void list_matches(struct plain *plain)
     plain->dirty = true;
 }
 
-static void offer(struct plain *plain, size_t start, size_t end, const struct edit_match *matches, size_t count)
+static void offer(struct plain *plain, size_t start, size_t end, const struct edit_match *matches,
+                  size_t count)
 {
     edit_offer(plain->edit, start, end, matches, count);
     list_matches(plain);
@@ -130,8 +132,8 @@ static void take_signature(struct plain *plain, const cJSON *answer)
     const char *doc = text_of(answer, "doc");
     if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "found")))
         return;
-    plain_say(plain, "%s%s%s%.*s", text_of(answer, "name"), text_of(answer, "signature"), doc[0] ? "  " : "",
-              (int)strcspn(doc, "\n"), doc);
+    plain_say(plain, "%s%s%s%.*s", text_of(answer, "name"), text_of(answer, "signature"),
+              doc[0] ? "  " : "", (int)strcspn(doc, "\n"), doc);
 }
 
 void plain_answer(struct plain *plain, uint64_t request, const char *json)

@@ -21,21 +21,21 @@ struct plain {
     struct edit *edit;
     struct keys *keys;
     struct plain_modes modes;
-    bool dumb;             /* the cursor cannot go up */
-    bool drawn;            /* the prompt is on the screen */
-    bool dirty;            /* it shows something old, or stands no more */
-    bool at_start;         /* the cursor stands in column 0 (while the prompt is not drawn) */
-    size_t dumb_line;      /* the line of the block that a dumb terminal shows */
-    char *message;         /* what readline asks for in place of the prompt; NULL: nothing */
+    bool dumb;        /* the cursor cannot go up */
+    bool drawn;       /* the prompt is on the screen */
+    bool dirty;       /* it shows something old, or stands no more */
+    bool at_start;    /* the cursor stands in column 0 (while the prompt is not drawn) */
+    size_t dumb_line; /* the line of the block that a dumb terminal shows */
+    char *message;    /* what readline asks for in place of the prompt; NULL: nothing */
     struct strbuf sequence, sequence_raw; /* keys of ours that have begun: names, bytes */
-    bool in_paste, mark_begins; /* the bytes that come are pasted */
+    bool in_paste, mark_begins;           /* the bytes that come are pasted */
     size_t mark_at;
-    struct strbuf held;    /* typed while a cell ran that did not read */
-    int64_t pass_after_ms; /* after an interrupt: when the cell gets keys again; 0: now */
-    bool doubt, question;  /* yes or no, or an approval, is asked for */
+    struct strbuf held;             /* typed while a cell ran that did not read */
+    int64_t pass_after_ms;          /* after an interrupt: when the cell gets keys again; 0: now */
+    bool doubt, question;           /* yes or no, or an approval, is asked for */
     uint64_t completion, signature; /* requests */
     bool hinted, paste_on, was_busy;
-    int64_t escape_ms;     /* when a lone escape is a key; 0: there is none */
+    int64_t escape_ms; /* when a lone escape is a key; 0: there is none */
 
     /* Without: blocks from standard input. */
     struct strbuf input, block;
@@ -89,7 +89,8 @@ void plain_answer(struct plain *plain, uint64_t request, const char *json);
 
 /* ---- plain-commands.c: commands that are the front end's ---- */
 
-bool plain_command(struct plain *plain, struct repl_session *session, const char *name, const char *arguments);
+bool plain_command(struct plain *plain, struct repl_session *session, const char *name,
+                   const char *arguments);
 
 /* ---- plain-pipe.c ---- */
 

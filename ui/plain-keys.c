@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is typed. While the session in front is idle, keys are the prompt's, but for those that stand
- * for commands. While a cell runs they are the cell's: given to its terminal when it reads, kept
- * when it does not, so that what is typed ahead reaches the next prompt.
+ * What is typed. While the session in front is idle, keys are the prompt's, but for those that
+ * stand for commands. While a cell runs they are the cell's: given to its terminal when it reads,
+ * kept when it does not, so that what is typed ahead reaches the next prompt.
  */
 #include "config.h"
 
@@ -66,8 +66,10 @@ static void react(struct plain *plain, unsigned reaction)
 
 static void give_to_edit(struct plain *plain, const char *name, const char *raw, size_t size)
 {
-    struct key key = {.type = strlen(name) == 1 || (unsigned char)name[0] >= 0x80 ? KEY_TEXT : KEY_NAMED,
-                      .raw = raw, .raw_size = size};
+    struct key key = {.type = strlen(name) == 1 || (unsigned char)name[0] >= 0x80 ? KEY_TEXT
+                                                                                  : KEY_NAMED,
+                      .raw = raw,
+                      .raw_size = size};
     memcpy(key.name, name, strlen(name) < sizeof key.name ? strlen(name) + 1 : 0);
     react(plain, edit_key(plain->edit, &key));
 }
@@ -109,7 +111,8 @@ static bool take_as_command(struct plain *plain, const struct key *key)
     strbuf_addf(&plain->sequence, "%s%s", begun ? " " : "", key->name);
     strbuf_addc(&plain->sequence_raw, (char)key->raw_size);
     strbuf_add(&plain->sequence_raw, key->raw, key->raw_size);
-    switch (keymap_lookup(plain->options->keymap, KEYMAP_PROMPT, strbuf_text(&plain->sequence), &line)) {
+    switch (keymap_lookup(plain->options->keymap, KEYMAP_PROMPT, strbuf_text(&plain->sequence),
+                          &line)) {
     case KEYMAP_PREFIX:
         return true;
     case KEYMAP_COMMAND:
@@ -169,20 +172,23 @@ static void answer_question(struct plain *plain, char c)
     if (answer == APPROVAL_LATER || !plain->front->questions)
         return;
     plain->question = false;
-    echo_answer(plain, answer == APPROVAL_ONCE ? "once" : answer == APPROVAL_SESSION ? "session" : "deny");
+    echo_answer(plain, answer == APPROVAL_ONCE      ? "once"
+                       : answer == APPROVAL_SESSION ? "session"
+                                                    : "deny");
     repl_settle(plain->repl, plain->front, answer);
 }
 
 /* ---- a cell's keys -------------------------------------------------------------------------- */
 
 /*
- * When the cell reads. Just behind an interrupt it may be about to end, and what is typed then is for
- * the prompt: a terminal would have kept it.
+ * When the cell reads. Just behind an interrupt it may be about to end, and what is typed then is
+ * for the prompt: a terminal would have kept it.
  */
 void plain_keys_pass(struct plain *plain)
 {
     const struct repl_cell *cell = plain->front->running;
-    if (!plain->held.size || !cell || !(cell->input_waits || cell->input_raw) || now_ms() < plain->pass_after_ms)
+    if (!plain->held.size || !cell || !(cell->input_waits || cell->input_raw) ||
+        now_ms() < plain->pass_after_ms)
         return;
     plain->pass_after_ms = 0;
     repl_type(plain->repl, plain->front, plain->held.data, plain->held.size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What output that goes straight to a terminal has switched on there: alternate screen, mouse, hidden
- * cursor ... Follows the bytes, and tells how to undo what a program left behind that did not end
- * well.
+ * What output that goes straight to a terminal has switched on there: alternate screen, mouse,
+ * hidden cursor ... Follows the bytes, and tells how to undo what a program left behind that did
+ * not end well.
  */
 #ifndef UI_PLAIN_MODES_H
 #define UI_PLAIN_MODES_H

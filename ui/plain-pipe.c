@@ -87,14 +87,17 @@ static bool goes_on(const char *line, size_t size)
     static const char *const words[] = {"else", "elif", "except", "finally", "case"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         size_t length = strlen(words[i]);
-        if (size > length && memcmp(line, words[i], length) == 0 && !isalnum((unsigned char)line[length]) &&
-            line[length] != '_')
+        if (size > length && memcmp(line, words[i], length) == 0 &&
+            !isalnum((unsigned char)line[length]) && line[length] != '_')
             return true;
     }
     return false;
 }
 
-/* The first line that is neither blank nor a comment at column 0; *ret_start: where it begins. 0: none is there. */
+/*
+ * The first line that is neither blank nor a comment at column 0; *ret_start: where it begins. 0:
+ * none is there.
+ */
 static size_t next_statement(const struct plain *plain, size_t *ret_start)
 {
     const char *text = strbuf_text(&plain->input);
@@ -120,7 +123,8 @@ static bool suite_goes_on(struct plain *plain)
         size_t start, length = next_statement(plain, &start);
         if (length) {
             const char *line = plain->input.data + start;
-            bool more = plain->has_suite && (line[0] == ' ' || line[0] == '\t' || goes_on(line, length));
+            bool more =
+                plain->has_suite && (line[0] == ' ' || line[0] == '\t' || goes_on(line, length));
             while (more && start) { /* line numbers stay true */
                 size_t first = first_line(plain);
                 add_line(plain, first);
@@ -163,7 +167,8 @@ static bool take_line(struct plain *plain, size_t length)
         return !suite_goes_on(plain) && enter(plain);
     } else {
         /* The next statement ends a suite also without a blank line, as in a script. */
-        if (plain->has_suite && line[0] != ' ' && line[0] != '\t' && line[0] != '#' && !goes_on(line, length))
+        if (plain->has_suite && line[0] != ' ' && line[0] != '\t' && line[0] != '#' &&
+            !goes_on(line, length))
             return enter(plain);
         add_line(plain, length);
     }
@@ -216,8 +221,8 @@ static void take_signals(struct plain *plain)
 static bool is_done(const struct plain *plain)
 {
     return plain->exit_status >= 0 || repl_wants_quit(plain->repl) ||
-           (plain->input_over && !plain->input.size && !plain->block.size && !repl_is_busy(plain->repl) &&
-            !repl_awaits_answer(plain->repl));
+           (plain->input_over && !plain->input.size && !plain->block.size &&
+            !repl_is_busy(plain->repl) && !repl_awaits_answer(plain->repl));
 }
 
 int plain_pipe_run(struct plain *plain)
@@ -225,14 +230,16 @@ int plain_pipe_run(struct plain *plain)
     int64_t wait = repl_step(plain->repl);
     plain->dirty = true;
     for (;;) {
-        bool wants = !plain->input_over && !plain_is_busy(plain) && !first_line(plain) && !repl_awaits_answer(plain->repl);
+        bool wants = !plain->input_over && !plain_is_busy(plain) && !first_line(plain) &&
+                     !repl_awaits_answer(plain->repl);
         struct pollfd fds[] = {{wants ? STDIN_FILENO : -1, POLLIN, 0},
                                {plain_signals_fd(), POLLIN, 0},
                                {repl_fd(plain->repl), POLLIN, 0}};
         if (is_done(plain))
             break;
         show_prompt(plain);
-        bool more = !plain_is_busy(plain) && !repl_awaits_answer(plain->repl) && (first_line(plain) || plain->input_over);
+        bool more = !plain_is_busy(plain) && !repl_awaits_answer(plain->repl) &&
+                    (first_line(plain) || plain->input_over);
         poll(fds, 3, more ? 0 : (int)wait);
         if (fds[0].revents) {
             read_some(plain);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What plain mode writes: the cells' bytes as they are, lines of ours, and the prompt, which readline
- * draws. Cells end their lines as terminals do, so do we: nothing translates them here.
+ * What plain mode writes: the cells' bytes as they are, lines of ours, and the prompt, which
+ * readline draws. Cells end their lines as terminals do, so do we: nothing translates them here.
  */
 #include "config.h"
 
@@ -309,7 +309,8 @@ void plain_resized(struct plain *plain)
 static bool cannot_go_up(void)
 {
     const char *terminal = getenv("TERM");
-    return !terminal || !terminal[0] || strcmp(terminal, "dumb") == 0 || strcmp(terminal, "unknown") == 0;
+    return !terminal || !terminal[0] || strcmp(terminal, "dumb") == 0 ||
+           strcmp(terminal, "unknown") == 0;
 }
 
 void plain_screen_open(struct plain *plain)
@@ -348,7 +349,8 @@ void plain_follow_front(struct plain *plain)
     }
     plain->front = now;
     edit_set_session(plain->edit, now->name);
-    edit_set(plain->edit, now->draft ? now->draft : "", now->draft ? now->draft_size : 0, now->draft_point);
+    edit_set(plain->edit, now->draft ? now->draft : "", now->draft ? now->draft_size : 0,
+             now->draft_point);
     plain_hide(plain);
     plain->dirty = true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The terminal's modes and the program's signals in plain mode. Signals become bytes in a pipe; what
- * ends the program by surprise still gives the terminal back.
+ * The terminal's modes and the program's signals in plain mode. Signals become bytes in a pipe;
+ * what ends the program by surprise still gives the terminal back.
  */
 #ifndef UI_PLAIN_TERMINAL_H
 #define UI_PLAIN_TERMINAL_H
@@ -24,7 +24,10 @@ unsigned plain_signals_take(int *ret_number);
 /* Each key as it is typed, bytes out as they are; and back. */
 void plain_terminal_raw(void);
 void plain_terminal_restore(void);
-/* Stop the process group as C-z does elsewhere, with the terminal as it was. Returns when continued. */
+/*
+ * Stop the process group as C-z does elsewhere, with the terminal as it was. Returns when
+ * continued.
+ */
 void plain_terminal_suspend(void);
 void plain_terminal_size(int *ret_columns, int *ret_rows);
 

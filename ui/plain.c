@@ -61,8 +61,8 @@ static void item_added(void *context, struct repl_session *session, struct repl_
 }
 
 /* Output of the session in front; above the prompt, if that stands there. */
-static void cell_output(void *context, struct repl_session *session, struct repl_cell *cell, int stream,
-                        const char *data, size_t size)
+static void cell_output(void *context, struct repl_session *session, struct repl_cell *cell,
+                        int stream, const char *data, size_t size)
 {
     struct plain *plain = context;
     (void)cell;
@@ -73,7 +73,8 @@ static void cell_output(void *context, struct repl_session *session, struct repl
     plain->dirty = true;
 }
 
-static void cell_settled(struct plain *plain, struct repl_session *session, const struct repl_cell *cell)
+static void cell_settled(struct plain *plain, struct repl_session *session,
+                         const struct repl_cell *cell)
 {
     bool failed = cell->outcome != HERMES_SUCCESS;
     if (session != plain->front) {
@@ -149,7 +150,8 @@ static void say(void *context, struct repl_session *session, const char *line)
         plain_say(plain, "%s", line);
 }
 
-static void show(void *context, struct repl_session *session, const char *title, const char *text, size_t size)
+static void show(void *context, struct repl_session *session, const char *title, const char *text,
+                 size_t size)
 {
     struct plain *plain = context;
     (void)session;
@@ -157,7 +159,8 @@ static void show(void *context, struct repl_session *session, const char *title,
     plain_print(plain, text, size);
 }
 
-static bool command(void *context, struct repl_session *session, const char *name, const char *arguments)
+static bool command(void *context, struct repl_session *session, const char *name,
+                    const char *arguments)
 {
     return plain_command(context, session, name, arguments);
 }
@@ -203,9 +206,17 @@ static void confirm(void *context, struct repl_session *session, const char *tex
 }
 
 const struct repl_front plain_front = {
-    .item_added = item_added, .cell_changed = cell_changed, .cell_output = cell_output,
-    .session_changed = session_changed, .question = question, .answer = answer, .say = say, .show = show,
-    .command = command, .insert = insert, .confirm = confirm,
+    .item_added = item_added,
+    .cell_changed = cell_changed,
+    .cell_output = cell_output,
+    .session_changed = session_changed,
+    .question = question,
+    .answer = answer,
+    .say = say,
+    .show = show,
+    .command = command,
+    .insert = insert,
+    .confirm = confirm,
 };
 
 /* ---- the loop on a terminal ----------------------------------------------------------------- */
@@ -249,8 +260,8 @@ static void settle(struct plain *plain)
         busy = plain_is_busy(plain);
     }
     plain->was_busy = busy;
-    if (!busy && !plain->doubt && plain->dirty && plain->exit_status < 0 && !repl_wants_quit(plain->repl) &&
-        !repl_awaits_answer(plain->repl))
+    if (!busy && !plain->doubt && plain->dirty && plain->exit_status < 0 &&
+        !repl_wants_quit(plain->repl) && !repl_awaits_answer(plain->repl))
         plain_draw(plain);
 }
 
@@ -270,7 +281,8 @@ static int run_terminal(struct plain *plain)
         settle(plain); /* keys that waited may be the last */
         if (plain->exit_status >= 0 || repl_wants_quit(plain->repl))
             break;
-        struct pollfd fds[] = {{STDIN_FILENO, POLLIN, 0}, {plain_signals_fd(), POLLIN, 0},
+        struct pollfd fds[] = {{STDIN_FILENO, POLLIN, 0},
+                               {plain_signals_fd(), POLLIN, 0},
                                {repl_fd(plain->repl), POLLIN, 0}};
         bool passes_later = plain->held.size && plain->pass_after_ms > now_ms();
         wait = sooner(wait, passes_later ? plain->pass_after_ms : 0);
@@ -336,8 +348,8 @@ static void finish(struct plain *plain)
     free(plain->message);
 }
 
-bool plain_run(struct hermes_engine *engine, struct repl_options *options, const char *file, int *ret_status,
-               struct strbuf *error)
+bool plain_run(struct hermes_engine *engine, struct repl_options *options, const char *file,
+               int *ret_status, struct strbuf *error)
 {
     struct plain plain = {.engine = engine, .options = options, .exit_status = -1};
     bool terminal = has_terminal();

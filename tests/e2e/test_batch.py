@@ -971,13 +971,13 @@ class Usage(Case):
 
     def test_bad_words(self):
         self.write("f.py", "print(1)\n")
-        for words, want in ((["--batch"], "FILE"), ([], "--batch FILE"), (["--jsn"], "--json"),
+        for words, want in ((["--batch"], "FILE"), (["--json"], "--batch FILE"), (["--jsn"], "--json"),
                             (["--batch", "f.py", "-x"], "--"),
                             (["--batch", "f.py", "--timeout", "soon"], "--timeout"),
                             (["--batch", "f.py", "--json", "--events"], "exclude"),
                             (["--batch", "f.py", "-c", "1"], "exclude"), (["-c"], "argument"),
                             (["--on-error", "x", "-c", "1"], "stop|continue"),
-                            (["--config", "none.json", "-c", "1"], "none.json"), (["f.py"], "--batch FILE")):
+                            (["--config", "none.json", "-c", "1"], "none.json"), (["f.py"], "--batch")):
             self.one_line(*words, want=want)
 
     def test_options_after_the_file(self):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Two hundred exchanges with $HERMES_REPL --plain, driven by pexpect as scripts do it: each answer belongs to its question.
+"""Two hundred exchanges with $HERMES_REPL --plain, driven by pexpect as scripts do it: never out of step.
 
 Needs python3-pexpect; without it the test is skipped.
 """

@@ -48,4 +48,26 @@ grep -oE 'Fl -[a-z][a-z-]+' hermes-repl.1 | sed 's/^Fl -/--/' | sort -u | while 
     grep -qx -e "$flag" "$work/flags" || echo "$flag"
 done >"$work/unknown"
 [ ! -s "$work/unknown" ] || { sed 's/^/hermes-repl.1 tells of the unknown /' "$work/unknown"; status=1; }
+
+# The commands and the keys, one a line, as the program lists them from its tables.
+"$build/hermes-repl" --list-commands >"$work/commands" || fail "--list-commands: exit status $?"
+[ "$(wc -l <"$work/commands")" -gt 50 ] || fail "--list-commands lists $(wc -l <"$work/commands") lines"
+awk '{ print $1 }' "$work/commands" | while read -r name; do
+    grep -qE "^\.It Cm :$name( |\$)" hermes-repl.1 || echo ":$name"
+done >"$work/missing"
+grep -oE '^\.It Cm :[a-z-]+' hermes-repl.1 | sed 's/.*://' | while read -r name; do
+    grep -qE "^$name( |\$)" "$work/commands" || echo ":$name, which there is not"
+done >>"$work/missing"
+HERMES_REPL_KEYS=/dev/null "$build/hermes-repl" --list-keys >"$work/keys" || fail "--list-keys: exit status $?"
+[ "$(wc -l <"$work/keys")" -gt 70 ] || fail "--list-keys lists $(wc -l <"$work/keys") lines"
+# "table  keys       command           help", the columns 6, 10 and 16 wide
+awk '{
+    keys = substr($0, 9, 10); sub(/ +$/, "", keys); gsub(/\\/, "\\e", keys)
+    command = substr($0, 21, 16); sub(/ +$/, "", command)
+    print ".It Li \"" keys "\" Ta " command
+}' "$work/keys" | sort >"$work/rows"
+grep '^\.It Li ".*" Ta ' hermes-repl.1 | sed 's/\\&//' | sort >"$work/told"
+diff "$work/rows" "$work/told" >"$work/difference" ||
+    { sed 's/^/keys, hermes-repl.1 against the table: /' "$work/difference"; status=1; }
+[ ! -s "$work/missing" ] || { sed 's/^/hermes-repl.1 lacks /' "$work/missing"; status=1; }
 exit $status

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The commands: one table for ":name" lines, keys, completion, the help screen, --list-commands,
- * --list-keys and the manual page. And the keymap: what keys stand for which command, with the user's
- * file over the table's defaults.
+ * --list-keys and the manual page. And the keymap: what keys stand for which command, with the
+ * user's file over the table's defaults.
  */
 #ifndef UI_COMMAND_H
 #define UI_COMMAND_H
@@ -22,7 +22,14 @@ enum command_needs {
     COMMAND_SCREEN_ONLY = 1 << 2, /* the full-screen front end's; the plain one says so */
 };
 
-enum command_group { COMMAND_CELLS, COMMAND_KERNEL, COMMAND_SESSIONS, COMMAND_VIEW, COMMAND_PROGRAM, COMMAND_GROUPS };
+enum command_group {
+    COMMAND_CELLS,
+    COMMAND_KERNEL,
+    COMMAND_SESSIONS,
+    COMMAND_VIEW,
+    COMMAND_PROGRAM,
+    COMMAND_GROUPS
+};
 
 struct command {
     const char *name;      /* "reset" */
@@ -30,11 +37,12 @@ struct command {
     const char *arguments; /* "[NAME]", NULL: none */
     unsigned needs;
     enum command_group group;
-    const char *keys;        /* defaults in the prompt: "C-x r", several separated by ", "; NULL: none */
+    const char *keys; /* defaults in the prompt: "C-x r", several separated by ", "; NULL: none */
     const char *browse_keys; /* defaults in browse mode: "0 0, C-x r" */
     const char *help;        /* one line */
     /* NULL: the front end's own. False: one line in error. */
-    bool (*run)(struct repl *repl, struct repl_session *session, const char *arguments, struct strbuf *error);
+    bool (*run)(struct repl *repl, struct repl_session *session, const char *arguments,
+                struct strbuf *error);
 };
 
 extern const struct command command_table[];
@@ -51,8 +59,8 @@ struct keymap *keymap_new(void);
 void keymap_free(struct keymap *keymap);
 /*
  * The user's file ($XDG_CONFIG_HOME/hermes-repl/keys): lines "bind [browse] KEYS COMMAND..." and
- * "unbind [browse] KEYS"; # begins a comment. Each fault is a line in warnings: file, line, what is wrong, the nearest
- * valid word. False: the file cannot be read.
+ * "unbind [browse] KEYS"; # begins a comment. Each fault is a line in warnings: file, line, what is
+ * wrong, the nearest valid word. False: the file cannot be read.
  */
 bool keymap_load(struct keymap *keymap, const char *path, struct strbuf *warnings);
 /* The file's usual place; NULL: there is no home. Yours. */
@@ -60,12 +68,13 @@ char *keymap_default_path(void);
 
 enum keymap_answer { KEYMAP_NONE, KEYMAP_PREFIX, KEYMAP_COMMAND };
 /* keys: canonical names separated by one space ("C-x r"). line: the command with its arguments. */
-enum keymap_answer keymap_lookup(const struct keymap *keymap, enum keymap_table table, const char *keys,
-                                 const char **ret_line);
+enum keymap_answer keymap_lookup(const struct keymap *keymap, enum keymap_table table,
+                                 const char *keys, const char **ret_line);
 /* For help and status: the first keys of a command, or NULL. */
-const char *keymap_keys_of(const struct keymap *keymap, enum keymap_table table, const char *command);
+const char *keymap_keys_of(const struct keymap *keymap, enum keymap_table table,
+                           const char *command);
 
-void command_list(struct strbuf *out);                       /* --list-commands */
+void command_list(struct strbuf *out);                             /* --list-commands */
 void keymap_list(const struct keymap *keymap, struct strbuf *out); /* --list-keys */
 
 #endif

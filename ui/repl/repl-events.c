@@ -81,7 +81,7 @@ static void kernel_ended(struct repl *repl, struct repl_session *session,
     if (repl->finishes)
         strbuf_clear(&line);
     else if (session->ran || data->cause == HERMES_PREVIOUS_DIED ||
-        data->cause == HERMES_PREVIOUS_TIMEOUT)
+             data->cause == HERMES_PREVIOUS_TIMEOUT)
         repl_add_item(repl, session, NULL, strbuf_steal(&line));
     strbuf_free(&line);
     data->line_due = false;

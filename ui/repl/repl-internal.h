@@ -105,7 +105,7 @@ struct repl {
     enum repl_doubt doubt;
     struct repl_session *doubt_session;
     uint64_t doubt_cell;
-    bool recalled; /* the history, from the store */
+    bool recalled;        /* the history, from the store */
     bool quits, finishes; /* ends of kernels are no news then */
 };
 

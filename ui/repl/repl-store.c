@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What lasts: cells go to the store when they are queued and when they settle; what earlier runs typed
- * and did comes back from it.
+ * What lasts: cells go to the store when they are queued and when they settle; what earlier runs
+ * typed and did comes back from it.
  */
 #include "config.h"
 
@@ -67,7 +67,8 @@ static const char *previous_of(enum hermes_previous previous)
     return (size_t)previous < sizeof names / sizeof names[0] ? names[previous] : "";
 }
 
-void repl_store_settle(struct repl *repl, struct repl_cell_data *data, const struct hermes_result *result)
+void repl_store_settle(struct repl *repl, struct repl_cell_data *data,
+                       const struct hermes_result *result)
 {
     struct strbuf output = STRBUF_INIT;
     if (!data->stored)
@@ -130,7 +131,8 @@ static bool take_cell(void *context, const struct store_cell *stored)
 {
     const struct recall *recall = context;
     struct repl_session *session = recall->session;
-    struct repl_cell_data *data = repl_cell_new(recall->repl, session, stored->source, stored->source_size);
+    struct repl_cell_data *data =
+        repl_cell_new(recall->repl, session, stored->source, stored->source_size);
     data->cell.state = REPL_EARLIER;
     data->cell.number = stored->number ? stored->number : session->next_number;
     data->cell.outcome = outcome_of(stored->status);
@@ -144,7 +146,8 @@ static bool take_cell(void *context, const struct store_cell *stored)
     data->raw_dropped = true; /* the block has it */
     if (stored->output_size && recall->repl->options.blocks) {
         for (size_t at = 0; at < stored->output_size;) { /* lines of a terminal */
-            const char *line = stored->output + at, *end = memchr(line, '\n', stored->output_size - at);
+            const char *line = stored->output + at,
+                       *end = memchr(line, '\n', stored->output_size - at);
             size_t length = end ? (size_t)(end - line) : stored->output_size - at;
             block_write(data->cell.output, line, length);
             block_write(data->cell.output, "\r\n", end ? 2 : 0);
@@ -170,7 +173,8 @@ void repl_recall_session(struct repl *repl, struct repl_session *session, bool n
     if (session->item_count)
         repl_add_item(repl, session, NULL, xstrdup("earlier run · state not loaded"));
     if (other && named)
-        repl_say(repl, session, "another program has %s open: its history is shared, its state is not",
+        repl_say(repl, session,
+                 "another program has %s open: its history is shared, its state is not",
                  session->name);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Sessions as a person works with them: what both interactive front ends (the screen and the plain
- * prompt) share. A model that is built from the engine's events alone, and the actions that commands
- * and typed lines stand for. Draws and reads nothing: a front end feeds lines and commands, runs the
- * one loop, and is told of changes by struct repl_front. Used by one thread.
+ * prompt) share. A model that is built from the engine's events alone, and the actions that
+ * commands and typed lines stand for. Draws and reads nothing: a front end feeds lines and
+ * commands, runs the one loop, and is told of changes by struct repl_front. Used by one thread.
  */
 #ifndef UI_REPL_H
 #define UI_REPL_H
@@ -25,13 +25,21 @@ struct repl;
 struct keymap;
 struct store;
 
-/* ---- the model: read by front ends, written by repl*.c ----------------------------------------- */
+/*
+ * ---- the model: read by front ends, written by repl*.c -----------------------------------------
+ */
 
-enum repl_cell_state { REPL_QUEUED, REPL_RUNNING, REPL_SETTLED, REPL_EARLIER /* of an earlier run: only shown */ };
+enum repl_cell_state {
+    REPL_QUEUED,
+    REPL_RUNNING,
+    REPL_SETTLED,
+    REPL_EARLIER /* of an earlier run: only shown */
+};
 
 struct repl_cell {
-    uint64_t id;     /* the engine's; 0: of an earlier run */
-    unsigned number; /* as shown: [12]; goes on over kernels. 0: no cell, but output that came while none ran */
+    uint64_t id; /* the engine's; 0: of an earlier run */
+    unsigned
+        number; /* as shown: [12]; goes on over kernels. 0: no cell, but output that came while none ran */
     enum repl_cell_state state;
     char *source; /* as typed */
     size_t source_size;
@@ -47,9 +55,9 @@ struct repl_cell {
     char *spill_path;     /* complete output, or NULL */
     char *hint;           /* or NULL */
     bool input_waits, input_raw, input_hidden; /* REPL_RUNNING: it reads the terminal */
-    bool seen;            /* shown while its session was in front */
-    bool folded;          /* for front ends */
-    void *view;           /* for front ends; freed with free() */
+    bool seen;                                 /* shown while its session was in front */
+    bool folded;                               /* for front ends */
+    void *view;                                /* for front ends; freed with free() */
 };
 
 /* A transcript is cells and, between them, ruled lines: state lost, reset, and remarks. */
@@ -73,53 +81,67 @@ struct repl_session {
     uint64_t kernel; /* 0: none yet */
     int64_t pid;
     enum hermes_kernel_state state;
-    bool has_kernel;            /* it lives (starting counts) */
-    bool ran;                   /* this kernel has run a cell */
-    uint64_t execution_count;   /* of this kernel */
-    uint64_t generation;        /* how many kernels the session has had */
-    char *ended;                /* "timeout", "killed by SIGSEGV", "evicted" ...: until a cell starts; NULL */
-    int64_t state_since_ms;     /* busy since, interrupting since */
-    uint64_t memory_bytes;      /* resident, of the kernel's process; 0: not known */
-    char *python_label;         /* "py3.11 venv"; NULL: not known yet */
+    bool has_kernel;          /* it lives (starting counts) */
+    bool ran;                 /* this kernel has run a cell */
+    uint64_t execution_count; /* of this kernel */
+    uint64_t generation;      /* how many kernels the session has had */
+    char *ended; /* "timeout", "killed by SIGSEGV", "evicted" ...: until a cell starts; NULL */
+    int64_t state_since_ms; /* busy since, interrupting since */
+    uint64_t memory_bytes;  /* resident, of the kernel's process; 0: not known */
+    char *python_label;     /* "py3.11 venv"; NULL: not known yet */
 
-    struct repl_cell *running;  /* NULL: none */
-    size_t queued;              /* cells that wait */
-    int interrupts;             /* asked for the running cell */
+    struct repl_cell *running;       /* NULL: none */
+    size_t queued;                   /* cells that wait */
+    int interrupts;                  /* asked for the running cell */
     struct repl_question *questions; /* approvals that wait, oldest first */
-    bool unread, failed;        /* marks of a tab that is not in front */
-    char *draft;                /* of the prompt, while another session is in front; NULL: empty */
+    bool unread, failed;             /* marks of a tab that is not in front */
+    char *draft; /* of the prompt, while another session is in front; NULL: empty */
     size_t draft_size, draft_point;
-    void *view;                 /* for front ends; freed with free() */
+    void *view; /* for front ends; freed with free() */
 };
 
-/* ---- what a front end is told ------------------------------------------------------------------- */
+/*
+ * ---- what a front end is told -------------------------------------------------------------------
+ */
 
 struct repl_front {
     /*
-     * Each may be NULL. All come on the thread that uses the repl, in any call of it. An item is put
-     * before the cells that wait (a pointer to one is good until the next is added).
+     * Each may be NULL. All come on the thread that uses the repl, in any call of it. An item is
+     * put before the cells that wait (a pointer to one is good until the next is added).
      */
     void (*item_added)(void *context, struct repl_session *session, struct repl_item *item);
-    void (*cell_changed)(void *context, struct repl_session *session, struct repl_cell *cell); /* its state */
+    void (*cell_changed)(void *context, struct repl_session *session,
+                         struct repl_cell *cell); /* its state */
     /* Raw bytes that were added to its block (stream 2: standard error, with `pipes`); for the front end
      * that writes them on. */
-    void (*cell_output)(void *context, struct repl_session *session, struct repl_cell *cell, int stream,
-                        const char *data, size_t size);
-    void (*session_changed)(void *context, struct repl_session *session); /* kernel, marks, queue, name */
-    void (*question)(void *context, struct repl_session *session); /* session->questions has changed */
+    void (*cell_output)(void *context, struct repl_session *session, struct repl_cell *cell,
+                        int stream, const char *data, size_t size);
+    void (*session_changed)(void *context,
+                            struct repl_session *session); /* kernel, marks, queue, name */
+    void (*question)(void *context,
+                     struct repl_session *session); /* session->questions has changed */
     void (*answer)(void *context, struct repl_session *session, uint64_t request, const char *json);
-    void (*say)(void *context, struct repl_session *session, const char *line); /* a remark, one line */
+    void (*say)(void *context, struct repl_session *session,
+                const char *line); /* a remark, one line */
     /* Text of a command's result (:vars, :help, name?): to show and page. */
-    void (*show)(void *context, struct repl_session *session, const char *title, const char *text, size_t size);
+    void (*show)(void *context, struct repl_session *session, const char *title, const char *text,
+                 size_t size);
     /* A command that is the front end's (struct command, front_end). False: not known here. */
-    bool (*command)(void *context, struct repl_session *session, const char *name, const char *arguments);
-    /* Put text into the prompt, in place of what is there if that is empty, else behind it (:load, :edit). */
+    bool (*command)(void *context, struct repl_session *session, const char *name,
+                    const char *arguments);
+    /*
+     * Put text into the prompt, in place of what is there if that is empty, else behind it (:load,
+     * :edit).
+     */
     void (*insert)(void *context, struct repl_session *session, const char *text, size_t size);
     /* Ask yes or no: repl_confirm() follows, now or later. NULL: what was asked is void. */
     void (*confirm)(void *context, struct repl_session *session, const char *question);
 };
 
-/* ---- life ------------------------------------------------------------------------------------------ */
+/*
+ * ---- life
+ * ------------------------------------------------------------------------------------------
+ */
 
 struct repl_options {
     struct settings *settings;
@@ -130,10 +152,10 @@ struct repl_options {
     const char *const *sessions; /* names to open, NULL-ended; none: "main" */
     const char *terminal;        /* TERM of the cells */
     int columns, rows;           /* of the cells' terminals */
-    bool blocks;                 /* keep output in blocks (the screen); else only what repl_front gets */
-    bool plain;                  /* commands of the full screen are not there */
-    bool pipes;                  /* cells have no terminal: this program has none */
-    struct store *store;         /* what lasts; NULL: nothing does */
+    bool blocks;         /* keep output in blocks (the screen); else only what repl_front gets */
+    bool plain;          /* commands of the full screen are not there */
+    bool pipes;          /* cells have no terminal: this program has none */
+    struct store *store; /* what lasts; NULL: nothing does */
     const struct keymap *keymap; /* for :keys */
 };
 
@@ -141,48 +163,63 @@ struct repl_options {
 struct repl *repl_new(struct hermes_engine *engine, const struct repl_options *options,
                       const struct repl_front *front, void *context, struct strbuf *error);
 /*
- * Let idle kernels leave as Python programs do (threads joined, atexit run), kill the others, and wait
- * for them, at most limit_ms; what they still write comes as ever. Before repl_free().
+ * Let idle kernels leave as Python programs do (threads joined, atexit run), kill the others, and
+ * wait for them, at most limit_ms; what they still write comes as ever. Before repl_free().
  */
 void repl_finish(struct repl *repl, int64_t limit_ms);
 void repl_free(struct repl *repl); /* what is left of kernels ends with the engine */
 
 /* Readable while there is something for repl_step(). */
 int repl_fd(const struct repl *repl);
-/* Take all events that are there and what is due. Returns in how many ms it wants to be called again; -1: never. */
+/*
+ * Take all events that are there and what is due. Returns in how many ms it wants to be called
+ * again; -1: never.
+ */
 int64_t repl_step(struct repl *repl);
 
 struct hermes_engine *repl_engine(struct repl *repl);
 struct settings *repl_settings(struct repl *repl);
 struct history *repl_history(struct repl *repl);
 
-/* ---- sessions ----------------------------------------------------------------------------------------- */
+/*
+ * ---- sessions
+ * -----------------------------------------------------------------------------------------
+ */
 
 size_t repl_session_count(const struct repl *repl);
 struct repl_session *repl_session_at(const struct repl *repl, size_t n);
 struct repl_session *repl_session_named(const struct repl *repl, const char *name);
 struct repl_session *repl_front_session(const struct repl *repl);
 void repl_bring_front(struct repl *repl, struct repl_session *session);
-/* NULL with one line in error. name NULL: the next free one ("main", "s2", ...). Starts its kernel. */
+/*
+ * NULL with one line in error. name NULL: the next free one ("main", "s2", ...). Starts its kernel.
+ */
 struct repl_session *repl_open(struct repl *repl, const char *name, struct strbuf *error);
-bool repl_rename(struct repl *repl, struct repl_session *session, const char *name, struct strbuf *error);
+bool repl_rename(struct repl *repl, struct repl_session *session, const char *name,
+                 struct strbuf *error);
 /* Ends its kernel and forgets its cells on the screen; the last one leaves an empty "main". */
 void repl_close(struct repl *repl, struct repl_session *session);
 void repl_resize(struct repl *repl, int columns, int rows);
 
-/* ---- what a person does ------------------------------------------------------------------------------- */
+/*
+ * ---- what a person does
+ * -------------------------------------------------------------------------------
+ */
 
 /*
  * A block that was entered: ":command", "!shell", "name?", "%magic", or Python that is queued as a
- * cell. False: one line in error says why nothing was done; the text is not lost, the caller has it.
+ * cell. False: one line in error says why nothing was done; the text is not lost, the caller has
+ * it.
  */
-bool repl_enter(struct repl *repl, struct repl_session *session, const char *text, size_t size, struct strbuf *error);
+bool repl_enter(struct repl *repl, struct repl_session *session, const char *text, size_t size,
+                struct strbuf *error);
 /* A command by its name, as ":name arguments" does. */
-bool repl_command(struct repl *repl, struct repl_session *session, const char *line, struct strbuf *error);
+bool repl_command(struct repl *repl, struct repl_session *session, const char *line,
+                  struct strbuf *error);
 void repl_confirm(struct repl *repl, bool yes);
 /*
- * The ladder: SIGINT first; when the cell still runs, the next one says where it is and asks whether
- * to kill. False: nothing runs.
+ * The ladder: SIGINT first; when the cell still runs, the next one says where it is and asks
+ * whether to kill. False: nothing runs.
  */
 bool repl_interrupt(struct repl *repl, struct repl_session *session);
 /* Type at the terminal of the running cell. */
@@ -192,7 +229,8 @@ void repl_look_at_input(struct repl *repl, struct repl_session *session);
 /* Answer the oldest question of a session. */
 void repl_settle(struct repl *repl, struct repl_session *session, enum approval_answer answer);
 /* Ask the session's kernel (hermes_request()); 0: it cannot be asked now. answer() follows. */
-uint64_t repl_request(struct repl *repl, struct repl_session *session, const char *json, int64_t timeout_ms);
+uint64_t repl_request(struct repl *repl, struct repl_session *session, const char *json,
+                      int64_t timeout_ms);
 /* The code of a script or notebook, as :load puts it into the prompt. */
 bool repl_read_source(const char *path, struct strbuf *text, struct strbuf *error);
 /* Whether something runs or waits in any session. */
@@ -201,7 +239,10 @@ bool repl_is_busy(const struct repl *repl);
 bool repl_awaits_answer(const struct repl *repl);
 bool repl_wants_quit(const struct repl *repl); /* :quit was entered and, if asked, confirmed */
 
-/* How states and ends are called, for status bar and plain prompt: "idle", "busy", "ended: timeout". */
+/*
+ * How states and ends are called, for status bar and plain prompt: "idle", "busy", "ended:
+ * timeout".
+ */
 const char *repl_state_text(const struct repl_session *session);
 
 #endif
