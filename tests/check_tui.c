@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The full screen: cells, their output, the prompt, what the bars say. A real terminal, a real Python.
+ * The full screen: cells, their output, the prompt, what the bars say. A real terminal, a real
+ * Python.
  */
 #include "config.h"
 
@@ -10,13 +11,16 @@
 
 #include "tui-testlib.h"
 
-/* ---- the first look ---------------------------------------------------------------------------- */
+/*
+ * ---- the first look ----------------------------------------------------------------------------
+ */
 
 START_TEST(opens_with_tab_prompt_and_status)
 {
     ck_assert(strstr(terminal_row(tui, 0), "1:main") != NULL);
     int row = terminal_wait_text(tui, ">>>"), cursor_row, cursor_column;
-    terminal_wait(tui, (terminal_cursor(tui, &cursor_row, &cursor_column), cursor_row == row && cursor_column == 4));
+    terminal_wait(tui, (terminal_cursor(tui, &cursor_row, &cursor_column),
+                        cursor_row == row && cursor_column == 4));
     tui_wait_status("main");
     tui_wait_status("py3");
     ck_assert(terminal_has_bytes(tui, "\033[?2004h"));
@@ -52,7 +56,10 @@ START_TEST(a_value_is_shown_and_an_error_marked)
 }
 END_TEST
 
-/* ---- the prompt ----------------------------------------------------------------------------------- */
+/*
+ * ---- the prompt
+ * -----------------------------------------------------------------------------------
+ */
 
 START_TEST(a_block_goes_on_until_it_is_complete)
 {
@@ -144,7 +151,10 @@ START_TEST(pasted_prompts_are_stripped)
 }
 END_TEST
 
-/* ---- output ------------------------------------------------------------------------------------------ */
+/*
+ * ---- output
+ * ------------------------------------------------------------------------------------------
+ */
 
 START_TEST(output_is_live)
 {
@@ -159,7 +169,9 @@ END_TEST
 
 START_TEST(a_progress_bar_stays_one_line)
 {
-    tui_run("import time\rfor i in range(50): print('\\rstep', i, 'of 49', end='', flush=True); time.sleep(.002)\r", 2);
+    tui_run("import time\rfor i in range(50): print('\\rstep', i, 'of 49', end='', flush=True); "
+            "time.sleep(.002)\r",
+            2);
     terminal_wait_text(tui, "     step 49 of 49");
     ck_assert_int_eq(terminal_count(tui, "of 49"), 2); /* the source, and the bar */
 }
@@ -214,14 +226,18 @@ START_TEST(a_hundred_thousand_lines_are_no_trouble)
 }
 END_TEST
 
-/* ---- the terminal of a cell ---------------------------------------------------------------------------- */
+/*
+ * ---- the terminal of a cell
+ * ----------------------------------------------------------------------------
+ */
 
 START_TEST(input_gets_the_keys)
 {
     tui_enter("name = input('who? ')");
     terminal_wait_text(tui, "has the keyboard");
     int cursor_row, cursor_column, row = terminal_find(tui, "     who?");
-    terminal_wait(tui, (terminal_cursor(tui, &cursor_row, &cursor_column), cursor_row == row && cursor_column == 10));
+    terminal_wait(tui, (terminal_cursor(tui, &cursor_row, &cursor_column),
+                        cursor_row == row && cursor_column == 10));
     terminal_keys(tui, "Bob\r");
     terminal_wait_text(tui, "who? Bob");
     tui_run("print('name is', name)", 2);
@@ -287,8 +303,10 @@ END_TEST
 
 START_TEST(a_full_screen_program_has_the_window)
 {
-    tui_enter("!printf '\\033[?1049h\\033[H\\033[2Jat the top\\033[5;10Hmid'; printf 'dle'; stty size; read x; printf '\\033[?1049l'");
-    int top = terminal_wait_text(tui, "     at the top"), middle = terminal_wait_text(tui, "middle");
+    tui_enter("!printf '\\033[?1049h\\033[H\\033[2Jat the top\\033[5;10Hmid'; printf 'dle'; stty "
+              "size; read x; printf '\\033[?1049l'");
+    int top = terminal_wait_text(tui, "     at the top"),
+        middle = terminal_wait_text(tui, "middle");
     ck_assert_int_eq(middle, top + 4);
     terminal_wait_text(tui, "20 75");
     terminal_wait_text(tui, "has the keyboard");
@@ -300,7 +318,10 @@ START_TEST(a_full_screen_program_has_the_window)
 }
 END_TEST
 
-/* ---- interrupts and losses -------------------------------------------------------------------------------- */
+/*
+ * ---- interrupts and losses
+ * --------------------------------------------------------------------------------
+ */
 
 START_TEST(an_interrupt_keeps_variables)
 {
@@ -318,7 +339,8 @@ END_TEST
 
 START_TEST(interrupt_in_vain_offers_to_kill)
 {
-    tui_enter("import signal, time\rsignal.signal(signal.SIGINT, lambda *a: None)\rwhile True: time.sleep(.01)\r");
+    tui_enter("import signal, time\rsignal.signal(signal.SIGINT, lambda *a: None)\rwhile True: "
+              "time.sleep(.01)\r");
     terminal_wait(tui, terminal_find(tui, "[3]") > 0 &&
                            strstr(terminal_row(tui, terminal_find(tui, "[3]")), "⟲"));
     terminal_keys(tui, "\003");
@@ -363,7 +385,10 @@ START_TEST(a_crash_leaves_a_ruled_line)
 }
 END_TEST
 
-/* ---- queue -------------------------------------------------------------------------------------------------- */
+/*
+ * ---- queue
+ * --------------------------------------------------------------------------------------------------
+ */
 
 START_TEST(type_ahead_is_queued_and_can_be_dropped)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Keys at random on the whole full screen, with resizes in between: it never dies of them, never
- * stands still, and leaves properly. Says with which seed, and takes one: TUI_FUZZ_SEED, and for how
- * long: TUI_FUZZ_SECONDS.
+ * stands still, and leaves properly. Says with which seed, and takes one: TUI_FUZZ_SEED, and for
+ * how long: TUI_FUZZ_SECONDS.
  */
 #include "config.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,22 +26,110 @@ static unsigned below(unsigned n)
 
 /* What people type, and what they do not: no shell commands, no files. */
 static const char *const words[] = {
-    "x = 1\r", "print('some', 'output')\r", "for i in range(300): print(i)\r\r", "1/0\r", "def f(a, b=2):\r",
-    "    return a\r\r", "input('? ')\r", "answer\r", "import pdb; pdb.set_trace()\r", "n\r", "c\r",
-    "import time; time.sleep(.2)\r", "print('\\x1b[31mred\\x1b[0m\\x1b[5A\\rup 世界')\r", "[1, 2, {3: (4,\r",
-    "'''open string\r", "print('\\x1b[?1049h\\x1b[2J grid'); input()\r", "f(", "imp\t", "x.\t", "\t", "\033[Z",
-    ":vars\r", ":help\r", ":keys\r", ":queue\r", ":drop\r", ":sessions\r", ":rename n\r", ":no such\r", ":status\r",
-    "世界 é 😀 ", "e\xcc\x81\xcc\x82", "\xff\xfe\x80", "x?\r", "%timeit 1\r", "# comment\r",
+    "x = 1\r",
+    "print('some', 'output')\r",
+    "for i in range(300): print(i)\r\r",
+    "1/0\r",
+    "def f(a, b=2):\r",
+    "    return a\r\r",
+    "input('? ')\r",
+    "answer\r",
+    "import pdb; pdb.set_trace()\r",
+    "n\r",
+    "c\r",
+    "import time; time.sleep(.2)\r",
+    "print('\\x1b[31mred\\x1b[0m\\x1b[5A\\rup 世界')\r",
+    "[1, 2, {3: (4,\r",
+    "'''open string\r",
+    "print('\\x1b[?1049h\\x1b[2J grid'); input()\r",
+    "f(",
+    "imp\t",
+    "x.\t",
+    "\t",
+    "\033[Z",
+    ":vars\r",
+    ":help\r",
+    ":keys\r",
+    ":queue\r",
+    ":drop\r",
+    ":sessions\r",
+    ":rename n\r",
+    ":no such\r",
+    ":status\r",
+    "世界 é 😀 ",
+    "e\xcc\x81\xcc\x82",
+    "\xff\xfe\x80",
+    "x?\r",
+    "%timeit 1\r",
+    "# comment\r",
 };
 static const char *const sequences[] = {
-    "\033[A", "\033[B", "\033[C", "\033[D", "\033[5~", "\033[6~", "\033[H", "\033[F", "\033[3~", "\033OR", "\033OS",
-    "\033OQ", "\033[1;5C", "\033[1;5D", "\033\r", "\033b", "\033f", "\033d", "\033<", "\033>", "\033p", "\033",
-    "\030[", "\030o", "\030|", "\030y", "\030k", "\030v", "\030?", "\030n", "\030p", "\030c", "\0301", "\030l",
-    "\030r", "\030q", "\030\030", "\030(", "\030)", "\030e", "\030\022", "\030i", "\030i", "\030,", "\030w", "\030L",
-    "\030&", "\030\005", "\030/",
-    "\033[<64;5;5M", "\033[<65;5;5M", "\033[<0;3;1M", "\033[<0;9;7M", "\033[<35;200;200M", "\033[I", "\033[O",
-    "\033]11;rgb:ffff/ffff/ffff\033\\", "\033]11;rgb:", "\033[27;5;13~", "\033[13;2u", "\033[200~", "\033[201~",
-    "\033[200~pasted\nlines\n>>> and prompts\033[201~", "\033P1$r\033\\", "\033[999999999;99999999999M", "\033[?1;2c",
+    "\033[A",
+    "\033[B",
+    "\033[C",
+    "\033[D",
+    "\033[5~",
+    "\033[6~",
+    "\033[H",
+    "\033[F",
+    "\033[3~",
+    "\033OR",
+    "\033OS",
+    "\033OQ",
+    "\033[1;5C",
+    "\033[1;5D",
+    "\033\r",
+    "\033b",
+    "\033f",
+    "\033d",
+    "\033<",
+    "\033>",
+    "\033p",
+    "\033",
+    "\030[",
+    "\030o",
+    "\030|",
+    "\030y",
+    "\030k",
+    "\030v",
+    "\030?",
+    "\030n",
+    "\030p",
+    "\030c",
+    "\0301",
+    "\030l",
+    "\030r",
+    "\030q",
+    "\030\030",
+    "\030(",
+    "\030)",
+    "\030e",
+    "\030\022",
+    "\030i",
+    "\030i",
+    "\030,",
+    "\030w",
+    "\030L",
+    "\030&",
+    "\030\005",
+    "\030/",
+    "\033[<64;5;5M",
+    "\033[<65;5;5M",
+    "\033[<0;3;1M",
+    "\033[<0;9;7M",
+    "\033[<35;200;200M",
+    "\033[I",
+    "\033[O",
+    "\033]11;rgb:ffff/ffff/ffff\033\\",
+    "\033]11;rgb:",
+    "\033[27;5;13~",
+    "\033[13;2u",
+    "\033[200~",
+    "\033[201~",
+    "\033[200~pasted\nlines\n>>> and prompts\033[201~",
+    "\033P1$r\033\\",
+    "\033[999999999;99999999999M",
+    "\033[?1;2c",
 };
 /* In browse mode and in readers. */
 static const char browse[] = "jkgGnNzyYveErio0[]e/?:qbf ";
@@ -69,7 +158,8 @@ static void press(void)
 
 static void open_it(void)
 {
-    tui_start(NULL, 24, 80, (const char *const[]){"EDITOR=true", "PAGER=cat >/dev/null; true", NULL});
+    tui_start(NULL, 24, 80,
+              (const char *const[]){"EDITOR=true", "PAGER=cat >/dev/null; true", NULL});
     terminal_wait_text(tui, ">>>");
 }
 
@@ -114,10 +204,14 @@ START_TEST(random_keys_do_no_harm)
         if (test_process_lives(terminal_pid(tui)))
             terminal_keys(tui, "\007\034");
         int status = terminal_wait_exit(tui);
-        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        /*
+         * A C-c behind the key that left it ends it at once: the terminal is its own again by then.
+         */
+        bool good = WIFEXITED(status) ? WEXITSTATUS(status) == 0 : WTERMSIG(status) == SIGINT;
+        if (!good)
             terminal_dump(tui);
-        ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "seed %#llx: wait status %#x",
-                      (unsigned long long)first, (unsigned)status);
+        ck_assert_msg(good, "seed %#llx: wait status %#x", (unsigned long long)first,
+                      (unsigned)status);
         tui_stop();
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The full screen as a program among others: several sessions, resizing, signals, stopping, leaving,
- * terminals that can little.
+ * The full screen as a program among others: several sessions, resizing, signals, stopping,
+ * leaving, terminals that can little.
  */
 #include "config.h"
 
@@ -13,13 +13,16 @@
 
 #include "tui-testlib.h"
 
-static void start(const char *const *arguments, int rows, int columns, const char *const *environment)
+static void start(const char *const *arguments, int rows, int columns,
+                  const char *const *environment)
 {
     tui_stop();
     tui_start(arguments, rows, columns, environment);
 }
 
-/* ---- sessions ---------------------------------------------------------------------------------- */
+/*
+ * ---- sessions ----------------------------------------------------------------------------------
+ */
 
 START_TEST(two_sessions_run_at_once)
 {
@@ -87,7 +90,10 @@ START_TEST(a_background_tab_tells_that_it_has_news)
 }
 END_TEST
 
-/* ---- sizes ---------------------------------------------------------------------------------------- */
+/*
+ * ---- sizes
+ * ----------------------------------------------------------------------------------------
+ */
 
 START_TEST(a_storm_of_resizes_is_survived)
 {
@@ -99,7 +105,8 @@ START_TEST(a_storm_of_resizes_is_survived)
         terminal_pump(tui, i % 7 == 0 ? 5 : 0);
     }
     terminal_resize(tui, 20, 60);
-    terminal_wait(tui, terminal_find(tui, ">>> typed text") >= 0 && strstr(terminal_row(tui, 19), "idle"));
+    terminal_wait(tui, terminal_find(tui, ">>> typed text") >= 0 &&
+                           strstr(terminal_row(tui, 19), "idle"));
     terminal_wait(tui, strstr(terminal_row(tui, 0), "1:main") != NULL);
     /* 150 characters in rows of 55 */
     ck_assert_int_eq(terminal_count(tui, "wide wide"), 3);
@@ -127,7 +134,10 @@ START_TEST(forty_by_ten_is_enough)
 }
 END_TEST
 
-/* ---- signals ----------------------------------------------------------------------------------------- */
+/*
+ * ---- signals
+ * -----------------------------------------------------------------------------------------
+ */
 
 static void ck_restored(void)
 {
@@ -180,7 +190,10 @@ START_TEST(sigkill_leaves_no_process)
 }
 END_TEST
 
-/* ---- stopping ------------------------------------------------------------------------------------------ */
+/*
+ * ---- stopping
+ * ------------------------------------------------------------------------------------------
+ */
 
 START_TEST(ctrl_z_stops_it_properly)
 {
@@ -188,8 +201,8 @@ START_TEST(ctrl_z_stops_it_properly)
     tui_stop();
     /* a shell with job control between us and it */
     snprintf(command, sizeof(command),
-             "set -m; '%s' --python '%s'; echo STOPPED; read key; fg >/dev/null; echo ENDED", test_build_path("hermes-repl"),
-             test_python());
+             "set -m; '%s' --python '%s'; echo STOPPED; read key; fg >/dev/null; echo ENDED",
+             test_build_path("hermes-repl"), test_python());
     char home[4200];
     snprintf(home, sizeof(home), "HOME=%s", test_directory());
     struct test_processes *before = test_processes_take();
@@ -214,7 +227,10 @@ START_TEST(ctrl_z_stops_it_properly)
 }
 END_TEST
 
-/* ---- leaving ---------------------------------------------------------------------------------------------- */
+/*
+ * ---- leaving
+ * ----------------------------------------------------------------------------------------------
+ */
 
 START_TEST(ctrl_d_leaves_when_nothing_runs)
 {
@@ -242,7 +258,10 @@ START_TEST(leaving_asks_when_something_runs)
 }
 END_TEST
 
-/* ---- terminals that can little ------------------------------------------------------------------------------ */
+/*
+ * ---- terminals that can little
+ * ------------------------------------------------------------------------------
+ */
 
 START_TEST(no_color_means_none)
 {
@@ -279,7 +298,10 @@ START_TEST(a_light_background_is_noticed)
 }
 END_TEST
 
-/* ---- tools ------------------------------------------------------------------------------------------------------ */
+/*
+ * ---- tools
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 START_TEST(an_approval_is_asked_and_takes_no_typed_text)
 {

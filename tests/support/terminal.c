@@ -30,7 +30,10 @@ struct terminal {
     size_t size, capacity;
 };
 
-/* ---- life ---------------------------------------------------------------------------------------- */
+/*
+ * ---- life
+ * ----------------------------------------------------------------------------------------
+ */
 
 static void answer(const char *bytes, size_t size, void *context)
 {
@@ -53,8 +56,9 @@ static void set_environment(const char *const *environment)
     setenv("TERM", "xterm-256color", 1);
     setenv("LC_ALL", "C.UTF-8", 1);
     setenv("INPUTRC", "/dev/null", 1);
-    static const char *const away[] = {"LINES", "COLUMNS", "COLORTERM", "COLORFGBG", "NO_COLOR", "TMUX",
-                                       "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"};
+    static const char *const away[] = {
+        "LINES",    "COLUMNS", "COLORTERM",        "COLORFGBG",
+        "NO_COLOR", "TMUX",    "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"};
     for (size_t i = 0; i < sizeof(away) / sizeof(away[0]); i++)
         unsetenv(away[i]);
     for (; environment && *environment; environment++) {
@@ -65,7 +69,8 @@ static void set_environment(const char *const *environment)
     }
 }
 
-struct terminal *terminal_start(const char *const *argv, int rows, int columns, const char *const *environment)
+struct terminal *terminal_start(const char *const *argv, int rows, int columns,
+                                const char *const *environment)
 {
     struct terminal *terminal = calloc(1, sizeof(*terminal));
     struct winsize size = {(unsigned short)rows, (unsigned short)columns, 0, 0};
@@ -112,7 +117,10 @@ pid_t terminal_pid(const struct terminal *terminal)
     return terminal->pid;
 }
 
-/* ---- the screen ------------------------------------------------------------------------------------ */
+/*
+ * ---- the screen
+ * ------------------------------------------------------------------------------------
+ */
 
 static void keep(struct terminal *terminal, const char *data, size_t size)
 {
@@ -263,7 +271,10 @@ void terminal_forget(struct terminal *terminal)
     terminal->size = 0;
 }
 
-/* ---- the keyboard ------------------------------------------------------------------------------------ */
+/*
+ * ---- the keyboard
+ * ------------------------------------------------------------------------------------
+ */
 
 /* In pieces, taking what comes meanwhile: a full pipe in both directions would be a standstill. */
 void terminal_send(struct terminal *terminal, const char *data, size_t size)
@@ -304,7 +315,10 @@ void terminal_resize(struct terminal *terminal, int rows, int columns)
     ioctl(terminal->fd, TIOCSWINSZ, &size);
 }
 
-/* ---- waiting ------------------------------------------------------------------------------------------- */
+/*
+ * ---- waiting
+ * -------------------------------------------------------------------------------------------
+ */
 
 int terminal_wait_text(struct terminal *terminal, const char *text)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A terminal for tests of programs that want one: a pseudo-terminal with the program on it, and
- * libvterm as its screen. Tests wait for what they expect to see, with a deadline; what does not come
- * fails the test and shows the screen.
+ * libvterm as its screen. Tests wait for what they expect to see, with a deadline; what does not
+ * come fails the test and shows the screen.
  */
 #ifndef TEST_TERMINAL_H
 #define TEST_TERMINAL_H
@@ -15,10 +15,12 @@
 struct terminal;
 
 /*
- * Start a program. environment: "NAME=VALUE" over ours, "NAME" to take one away, NULL-ended, or NULL.
- * TERM is xterm-256color, the locale C.UTF-8, and there is no inputrc, unless it says otherwise.
+ * Start a program. environment: "NAME=VALUE" over ours, "NAME" to take one away, NULL-ended, or
+ * NULL. TERM is xterm-256color, the locale C.UTF-8, and there is no inputrc, unless it says
+ * otherwise.
  */
-struct terminal *terminal_start(const char *const *argv, int rows, int columns, const char *const *environment);
+struct terminal *terminal_start(const char *const *argv, int rows, int columns,
+                                const char *const *environment);
 /* Kill what runs on it, and free. NULL is fine. */
 void terminal_stop(struct terminal *terminal);
 pid_t terminal_pid(const struct terminal *terminal);

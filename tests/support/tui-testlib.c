@@ -16,8 +16,8 @@ void tui_start(const char *const *arguments, int rows, int columns, const char *
 {
     static char home[4096];
     const char *argv[32] = {test_build_path("hermes-repl"), "--python", test_python()};
-    const char *all[32] = {home, "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME",
-                           "EDITOR", "VISUAL", "PAGER"};
+    const char *all[32] = {home,     "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME",
+                           "EDITOR", "VISUAL",          "PAGER"};
     size_t n = 3, m = 7;
     snprintf(home, sizeof(home), "HOME=%s", test_directory());
     for (size_t i = 0; arguments && arguments[i]; i++)
@@ -48,7 +48,8 @@ void tui_teardown(void)
         return;
     terminal_keys(tui, "\034"); /* C-\ */
     int status = terminal_wait_exit(tui);
-    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "it ended with wait status %#x", (unsigned)status);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "it ended with wait status %#x",
+                  (unsigned)status);
     ck_assert(terminal_has_bytes(tui, "\033[?1049l"));
     tui_stop();
 }
@@ -65,7 +66,8 @@ static bool is_over(int number)
     snprintf(mark, sizeof(mark), "[%d]", number);
     for (int row = 0; row < terminal_rows(tui); row++) {
         const char *text = terminal_row(tui, row);
-        if (strstr(text, mark) == text && (strstr(text, "✓") || strstr(text, "✗") || strstr(text, "⊘")))
+        if (strstr(text, mark) == text &&
+            (strstr(text, "✓") || strstr(text, "✗") || strstr(text, "⊘")))
             return true;
     }
     return false;

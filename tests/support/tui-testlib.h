@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the tests of the full screen share: the program on a terminal of its own, in a home of its own.
+ * What the tests of the full screen share: the program on a terminal of its own, in a home of its
+ * own.
  */
 #ifndef TUI_TESTLIB_H
 #define TUI_TESTLIB_H

@@ -75,7 +75,8 @@ static int draw_bar(struct tui *tui, int row, const char *text, enum theme_role 
     return row;
 }
 
-static void add_key(struct strbuf *out, const struct tui *tui, const char *command, const char *what)
+static void add_key(struct strbuf *out, const struct tui *tui, const char *command,
+                    const char *what)
 {
     const char *keys = keymap_keys_of(tui->keymap, KEYMAP_PROMPT, command);
     if (keys)
@@ -127,15 +128,16 @@ void tui_bars_draw(struct tui *tui)
 
 bool tui_bars_key(struct tui *tui, const struct key *key)
 {
-    if (!tui->question || key->type == KEY_MOUSE || key->type == KEY_PASTE || key->type == KEY_FOCUS ||
-        key->type == KEY_REPLY)
+    if (!tui->question || key->type == KEY_MOUSE || key->type == KEY_PASTE ||
+        key->type == KEY_FOCUS || key->type == KEY_REPLY)
         return false;
     size_t size;
     edit_text(tui->edit, &size);
     bool typing = !tui->question_asked_by_key && tui_now_ms() - tui->typed_ms < TYPING_MS;
     bool yes = strcmp(key->name, "y") == 0 || strcmp(key->name, "Y") == 0;
-    bool no = strcmp(key->name, "n") == 0 || strcmp(key->name, "N") == 0 || strcmp(key->name, "Esc") == 0 ||
-              strcmp(key->name, "C-c") == 0 || strcmp(key->name, "C-g") == 0 || strcmp(key->name, "Enter") == 0;
+    bool no = strcmp(key->name, "n") == 0 || strcmp(key->name, "N") == 0 ||
+              strcmp(key->name, "Esc") == 0 || strcmp(key->name, "C-c") == 0 ||
+              strcmp(key->name, "C-g") == 0 || strcmp(key->name, "Enter") == 0;
     if (typing && key->type == KEY_TEXT)
         return false;
     free(tui->question);

@@ -100,7 +100,7 @@ static void show(struct tui *tui, const struct place *place)
         if (row + 1 >= TRANSCRIPT_SOURCE_ROWS)
             transcript_set_fold(item, FOLD_OPEN);
     } else {
-        int width = transcript_output_columns(columns);
+        int width = transcript_left(item) < 0 ? transcript_output_columns(columns) : 0;
         size_t output_row = block_row_of_line(item->cell->output, width, place->line - source);
         row = transcript_row_of_output(item, columns, output_row);
         if (transcript_row(item, columns, row).part == PART_FOLD) {
@@ -197,7 +197,8 @@ void tui_search_key(struct tui *tui, const struct key *key)
         strbuf_clear(line);
     } else if (strcmp(key->name, "Enter") == 0 || strcmp(key->name, "C-j") == 0) {
         finish(tui);
-    } else if (strcmp(key->name, "Esc") == 0 || strcmp(key->name, "C-c") == 0 || strcmp(key->name, "C-g") == 0) {
+    } else if (strcmp(key->name, "Esc") == 0 || strcmp(key->name, "C-c") == 0 ||
+               strcmp(key->name, "C-g") == 0) {
         tui->search.typing = false;
     }
 }

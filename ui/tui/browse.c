@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Going through the transcript: one cell is chosen, the window follows it. Also scrolling and clicking
- * while the prompt has the keys.
+ * Going through the transcript: one cell is chosen, the window follows it. Also scrolling and
+ * clicking while the prompt has the keys.
  */
 #include "config.h"
 
@@ -11,6 +11,7 @@
 #include "tui-internal.h"
 
 #define WIDE_STEP 8
+#define LEFT_MAX 100000
 
 static struct transcript_view *front_view(struct tui *tui)
 {
@@ -49,7 +50,8 @@ static size_t cell_from(const struct tui *tui, size_t item, int step)
 void tui_browse_enter(struct tui *tui)
 {
     struct transcript_view *view = front_view(tui);
-    size_t last = tui->front->item_count ? cell_from(tui, tui->front->item_count - 1, -1) : SIZE_MAX;
+    size_t last =
+        tui->front->item_count ? cell_from(tui, tui->front->item_count - 1, -1) : SIZE_MAX;
     if (last == SIZE_MAX) {
         tui_say(tui, "there are no cells yet");
         return;
@@ -72,11 +74,13 @@ void tui_browse_leave(struct tui *tui)
     tui->search.typing = false;
     view->follows = true;
     view->mark = SIZE_MAX;
-    view->left = 0;
     tui_damage(tui, DAMAGE_ALL);
 }
 
-/* ---- moving -------------------------------------------------------------------------------------- */
+/*
+ * ---- moving
+ * --------------------------------------------------------------------------------------
+ */
 
 /* Whether the window begins within this item, its first row above. */
 static bool begins_within(struct tui *tui, size_t wanted)
@@ -98,7 +102,10 @@ static void by_cell(struct tui *tui, int step)
         choose(tui, next);
 }
 
-/* Scroll, and choose the cell that is then the first (upwards) or the last (downwards) of the window. */
+/*
+ * Scroll, and choose the cell that is then the first (upwards) or the last (downwards) of the
+ * window.
+ */
 static void by_rows(struct tui *tui, int rows)
 {
     struct repl_session *session = tui->front;
@@ -142,7 +149,8 @@ void tui_browse_click(struct tui *tui, int row)
             tui_browse_leave(tui);
         return;
     }
-    transcript_window(tui->front, tui->layout.columns, tui->layout.transcript_rows, &item, &item_row);
+    transcript_window(tui->front, tui->layout.columns, tui->layout.transcript_rows, &item,
+                      &item_row);
     for (at += (int)item_row; item < tui->front->item_count; item++) {
         at -= (int)transcript_rows(&tui->front->items[item], tui->layout.columns);
         if (at < 0)
@@ -185,7 +193,8 @@ static void to_error(struct tui *tui, int step)
 static void to_end(struct tui *tui, bool last)
 {
     size_t count = tui->front->item_count;
-    size_t item = last ? (count ? cell_from(tui, count - 1, -1) : SIZE_MAX) : cell_from(tui, front_view(tui)->first, 1);
+    size_t item = last ? (count ? cell_from(tui, count - 1, -1) : SIZE_MAX)
+                       : cell_from(tui, front_view(tui)->first, 1);
     if (item == SIZE_MAX)
         return;
     if (!last) {
@@ -197,17 +206,26 @@ static void to_end(struct tui *tui, bool last)
     tui_damage(tui, DAMAGE_TRANSCRIPT | DAMAGE_STATUS);
 }
 
+/* The first step shows lines whole; the way back ends with wrapped ones. */
 static void sideways(struct tui *tui, bool right)
 {
-    struct transcript_view *view = front_view(tui);
+    size_t chosen = front_view(tui)->chosen;
+    if (!is_cell(tui, chosen))
+        return;
+    struct repl_item *item = &tui->front->items[chosen];
+    int left = transcript_left(item);
     if (right)
-        view->left += WIDE_STEP;
+        left = left < 0 ? 0 : left < LEFT_MAX ? left + WIDE_STEP : left;
     else
-        view->left -= view->left < WIDE_STEP ? view->left : WIDE_STEP;
-    tui_damage(tui, DAMAGE_TRANSCRIPT);
+        left = left < WIDE_STEP && left > 0 ? 0 : left - WIDE_STEP;
+    transcript_set_left(item, left);
+    tui_damage(tui, DAMAGE_ALL);
 }
 
-/* ---- copying --------------------------------------------------------------------------------------- */
+/*
+ * ---- copying
+ * ---------------------------------------------------------------------------------------
+ */
 
 static void add_cell(struct strbuf *out, const struct repl_cell *cell, bool source)
 {
@@ -243,23 +261,59 @@ static void copy(struct tui *tui, bool source)
     strbuf_free(&text);
 }
 
-/* ---- commands ---------------------------------------------------------------------------------------- */
+/*
+ * ---- commands
+ * ----------------------------------------------------------------------------------------
+ */
 
 enum action {
-    CELL_DOWN, CELL_UP, HALF_DOWN, HALF_UP, PAGE_DOWN, PAGE_UP, TOP, BOTTOM, GOTO, FIND, FIND_UP, FIND_NEXT,
-    FIND_PREVIOUS, ERROR_NEXT, ERROR_PREVIOUS, LEFT, RIGHT, COPY, COPY_SOURCE, SELECT, PROMPT,
+    CELL_DOWN,
+    CELL_UP,
+    HALF_DOWN,
+    HALF_UP,
+    PAGE_DOWN,
+    PAGE_UP,
+    TOP,
+    BOTTOM,
+    GOTO,
+    FIND,
+    FIND_UP,
+    FIND_NEXT,
+    FIND_PREVIOUS,
+    ERROR_NEXT,
+    ERROR_PREVIOUS,
+    LEFT,
+    RIGHT,
+    COPY,
+    COPY_SOURCE,
+    SELECT,
+    PROMPT,
 };
 static const struct {
     const char *name;
     enum action action;
 } actions[] = {
-    {"cell-down", CELL_DOWN},   {"cell-up", CELL_UP},         {"half-down", HALF_DOWN},
-    {"half-up", HALF_UP},       {"page-down", PAGE_DOWN},     {"page-up", PAGE_UP},
-    {"top", TOP},               {"bottom", BOTTOM},           {"goto", GOTO},
-    {"find", FIND},             {"find-up", FIND_UP},         {"find-next", FIND_NEXT},
-    {"find-previous", FIND_PREVIOUS}, {"error-next", ERROR_NEXT}, {"error-previous", ERROR_PREVIOUS},
-    {"scroll-left", LEFT},      {"scroll-right", RIGHT},      {"copy", COPY},
-    {"copy-source", COPY_SOURCE}, {"select", SELECT},         {"prompt", PROMPT},
+    {"cell-down", CELL_DOWN},
+    {"cell-up", CELL_UP},
+    {"half-down", HALF_DOWN},
+    {"half-up", HALF_UP},
+    {"page-down", PAGE_DOWN},
+    {"page-up", PAGE_UP},
+    {"top", TOP},
+    {"bottom", BOTTOM},
+    {"goto", GOTO},
+    {"find", FIND},
+    {"find-up", FIND_UP},
+    {"find-next", FIND_NEXT},
+    {"find-previous", FIND_PREVIOUS},
+    {"error-next", ERROR_NEXT},
+    {"error-previous", ERROR_PREVIOUS},
+    {"scroll-left", LEFT},
+    {"scroll-right", RIGHT},
+    {"copy", COPY},
+    {"copy-source", COPY_SOURCE},
+    {"select", SELECT},
+    {"prompt", PROMPT},
 };
 
 static void run_find(struct tui *tui, const char *text, bool backward)
@@ -338,7 +392,8 @@ bool tui_browse_command(struct tui *tui, const char *name, const char *arguments
         if (strcmp(actions[i].name, name) != 0)
             continue;
         enum action action = actions[i].action;
-        bool anywhere = action == COPY || action == COPY_SOURCE || action == PROMPT || action == GOTO;
+        bool anywhere =
+            action == COPY || action == COPY_SOURCE || action == PROMPT || action == GOTO;
         if (!anywhere && tui->focus != FOCUS_BROWSE) {
             tui_browse_enter(tui);
             if (tui->focus != FOCUS_BROWSE)

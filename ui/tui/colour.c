@@ -71,7 +71,8 @@ int colours_nearest_256(unsigned rgb)
     int grey_step = ((red + green + blue) / 3 - 3) / 10;
     grey_step = grey_step < 0 ? 0 : grey_step > 23 ? 23 : grey_step;
     int grey = 8 + 10 * grey_step;
-    int cube_distance = square(levels[r] - red) + square(levels[g] - green) + square(levels[b] - blue);
+    int cube_distance =
+        square(levels[r] - red) + square(levels[g] - green) + square(levels[b] - blue);
     int grey_distance = square(grey - red) + square(grey - green) + square(grey - blue);
     return grey_distance < cube_distance ? 232 + grey_step : 16 + 36 * r + 6 * g + b;
 }

@@ -17,8 +17,8 @@ struct colours *colours_new(bool wanted);
 void colours_free(struct colours *colours);
 bool colours_any(const struct colours *colours);
 /*
- * The number of a style's pair (0: the terminal's own colours). When there are no more numbers, all are
- * given back, and *ret_again is set: every cell on the screen must be drawn again.
+ * The number of a style's pair (0: the terminal's own colours). When there are no more numbers, all
+ * are given back, and *ret_again is set: every cell on the screen must be drawn again.
  */
 short colours_pair(struct colours *colours, const struct block_style *style, bool *ret_again);
 unsigned long colours_attributes(const struct block_style *style);

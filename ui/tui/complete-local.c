@@ -20,8 +20,10 @@
 
 void local_matches_add(struct local_matches *matches, const char *text, const char *type)
 {
-    matches->items = xgrow(matches->items, matches->count, &matches->capacity, sizeof(*matches->items));
-    matches->items[matches->count++] = (struct edit_match){xstrdup(text), type && type[0] ? xstrdup(type) : NULL};
+    matches->items =
+        xgrow(matches->items, matches->count, &matches->capacity, sizeof(*matches->items));
+    matches->items[matches->count++] =
+        (struct edit_match){xstrdup(text), type && type[0] ? xstrdup(type) : NULL};
 }
 
 void local_matches_free(struct local_matches *matches)
@@ -45,9 +47,13 @@ static void sort(struct local_matches *matches)
         qsort(matches->items, matches->count, sizeof(*matches->items), by_text);
 }
 
-/* ---- commands ------------------------------------------------------------------------------------- */
+/*
+ * ---- commands
+ * -------------------------------------------------------------------------------------
+ */
 
-bool local_commands(const char *text, size_t point, struct local_matches *matches, size_t *ret_start)
+bool local_commands(const char *text, size_t point, struct local_matches *matches,
+                    size_t *ret_start)
 {
     if (point < 1 || text[0] != ':' || memchr(text, ' ', point) || memchr(text, '\n', point))
         return false;
@@ -60,9 +66,15 @@ bool local_commands(const char *text, size_t point, struct local_matches *matche
     return true;
 }
 
-/* ---- files ------------------------------------------------------------------------------------------ */
+/*
+ * ---- files
+ * ------------------------------------------------------------------------------------------
+ */
 
-/* Where the path begins that ends at point: in a string that is open, behind "!" or a command that takes one. */
+/*
+ * Where the path begins that ends at point: in a string that is open, behind "!" or a command that
+ * takes one.
+ */
 static bool find_path(const char *text, size_t size, size_t point, size_t *ret_start)
 {
     size_t at = point;
@@ -76,13 +88,15 @@ static bool find_path(const char *text, size_t size, size_t point, size_t *ret_s
         return false;
     uint8_t *classes = xcalloc(size + 1, 1);
     highlight_python(text, point, classes); /* what is behind may close it */
-    while (at > 0 && classes[at - 1] == HIGHLIGHT_STRING && text[at - 1] != '"' && text[at - 1] != '\'' &&
-           text[at - 1] != '\n')
+    while (at > 0 && classes[at - 1] == HIGHLIGHT_STRING && text[at - 1] != '"' &&
+           text[at - 1] != '\'' && text[at - 1] != '\n')
         at--;
-    bool in_string = at > 0 && classes[at - 1] == HIGHLIGHT_STRING && (text[at - 1] == '"' || text[at - 1] == '\'');
+    bool in_string = at > 0 && classes[at - 1] == HIGHLIGHT_STRING &&
+                     (text[at - 1] == '"' || text[at - 1] == '\'');
     if (in_string && at == point) { /* a quote: does it open, or close? */
         size_t before = at - 1;
-        while (before > 0 && classes[before - 1] == HIGHLIGHT_STRING && text[before - 1] != text[at - 1])
+        while (before > 0 && classes[before - 1] == HIGHLIGHT_STRING &&
+               text[before - 1] != text[at - 1])
             before--;
         in_string = !(before > 0 && classes[before - 1] == HIGHLIGHT_STRING);
     }
@@ -116,8 +130,8 @@ static void add_file(struct local_matches *matches, const char *directory, const
     free(path);
 }
 
-bool local_files(const char *text, size_t size, size_t point, int64_t pid, struct local_matches *matches,
-                 size_t *ret_start)
+bool local_files(const char *text, size_t size, size_t point, int64_t pid,
+                 struct local_matches *matches, size_t *ret_start)
 {
     size_t start;
     if (!find_path(text, size, point, &start))
@@ -142,7 +156,10 @@ bool local_files(const char *text, size_t size, size_t point, int64_t pid, struc
     return true;
 }
 
-/* ---- words ------------------------------------------------------------------------------------------ */
+/*
+ * ---- words
+ * ------------------------------------------------------------------------------------------
+ */
 
 static bool is_word(char c)
 {
@@ -152,7 +169,8 @@ static bool is_word(char c)
 static void add_word(struct local_matches *matches, const char *word, size_t size, const char *type)
 {
     for (size_t i = 0; i < matches->count; i++) {
-        if (strlen(matches->items[i].text) == size && memcmp(matches->items[i].text, word, size) == 0)
+        if (strlen(matches->items[i].text) == size &&
+            memcmp(matches->items[i].text, word, size) == 0)
             return;
     }
     if (matches->count >= WORDS_MAX)
@@ -162,21 +180,22 @@ static void add_word(struct local_matches *matches, const char *word, size_t siz
     free(copy);
 }
 
-static void add_words_of(struct local_matches *matches, const char *text, size_t size, const char *prefix,
-                         size_t prefix_size)
+static void add_words_of(struct local_matches *matches, const char *text, size_t size,
+                         const char *prefix, size_t prefix_size)
 {
     for (size_t i = 0; i < size;) {
         size_t end = i;
         while (end < size && is_word(text[end]))
             end++;
-        if (end - i > prefix_size && !isdigit((unsigned char)text[i]) && memcmp(text + i, prefix, prefix_size) == 0)
+        if (end - i > prefix_size && !isdigit((unsigned char)text[i]) &&
+            memcmp(text + i, prefix, prefix_size) == 0)
             add_word(matches, text + i, end - i, "seen");
         i = end > i ? end : i + 1;
     }
 }
 
-void local_words(const char *text, size_t point, const struct repl_session *session, struct local_matches *matches,
-                 size_t *ret_start)
+void local_words(const char *text, size_t point, const struct repl_session *session,
+                 struct local_matches *matches, size_t *ret_start)
 {
     size_t start = point;
     while (start > 0 && is_word(text[start - 1]))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Tab and S-Tab: names of commands and files are known here; the rest the kernel is asked for, beside
- * whatever it runs. When it does not answer in time, words of Python and of this session have to do.
+ * Tab and S-Tab: names of commands and files are known here; the rest the kernel is asked for,
+ * beside whatever it runs. When it does not answer in time, words of Python and of this session
+ * have to do.
  */
 #include "config.h"
 
@@ -65,9 +66,11 @@ void tui_complete(struct tui *tui)
         offer_words(tui);
 }
 
+/* The second time: all that is known. */
 void tui_ask_signature(struct tui *tui)
 {
-    tui->inspection = ask(tui, "signature", SIGNATURE_MS);
+    tui->wants_all = tui->signature != NULL;
+    tui->inspection = ask(tui, tui->wants_all ? "inspect" : "signature", SIGNATURE_MS);
     if (!tui->inspection)
         tui_say(tui, "the kernel cannot be asked now");
 }
@@ -100,10 +103,27 @@ static void take_completion(struct tui *tui, const cJSON *answer)
     offer(tui, offset_of(answer, "start"), offset_of(answer, "end"), &matches);
 }
 
+static void take_inspection(struct tui *tui, const cJSON *answer)
+{
+    static const char *const members[] = {"signature", "type", "preview", "file", "doc"};
+    struct strbuf text = STRBUF_INIT;
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        const char *part = text_of(answer, members[i]);
+        if (part[0])
+            strbuf_addf(&text, "%s%s\n", strcmp(members[i], "doc") == 0 ? "\n" : "", part);
+    }
+    if (text.size)
+        tui_reader_open(tui, text_of(answer, "name"), text.data, text.size);
+    else
+        tui_say(tui, "nothing is known of what stands here");
+    strbuf_free(&text);
+}
+
 /* One line: the signature, then how its documentation begins. */
 static void take_signature(struct tui *tui, const cJSON *answer)
 {
-    const char *signature = text_of(answer, "signature"), *name = text_of(answer, "name"), *doc = text_of(answer, "doc");
+    const char *signature = text_of(answer, "signature"), *name = text_of(answer, "name"),
+               *doc = text_of(answer, "doc");
     free(tui->signature);
     tui->signature = NULL;
     if (!signature[0] && !doc[0]) {
@@ -112,7 +132,8 @@ static void take_signature(struct tui *tui, const cJSON *answer)
     }
     size_t line = strcspn(doc, "\n");
     bool named = strncmp(signature, name, strlen(name)) == 0;
-    tui->signature = xasprintf("%s%s%s%.*s", named ? "" : name, signature, line ? " — " : "", (int)line, doc);
+    tui->signature =
+        xasprintf("%s%s%s%.*s", named ? "" : name, signature, line ? " — " : "", (int)line, doc);
     tui_damage(tui, DAMAGE_ALL);
 }
 
@@ -126,7 +147,10 @@ bool tui_take_answer(struct tui *tui, uint64_t request, const char *json)
         take_completion(tui, answer);
     } else {
         tui->inspection = 0;
-        take_signature(tui, answer);
+        if (tui->wants_all)
+            take_inspection(tui, answer);
+        else
+            take_signature(tui, answer);
     }
     cJSON_Delete(answer);
     return true;

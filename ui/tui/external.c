@@ -27,7 +27,8 @@ extern char **environ;
 static char *write_file(const char *suffix, const char *text, size_t size)
 {
     const char *folder = getenv("TMPDIR");
-    char *path = xasprintf("%s/hermes-repl-XXXXXX%s", folder && folder[0] ? folder : "/tmp", suffix);
+    char *path =
+        xasprintf("%s/hermes-repl-XXXXXX%s", folder && folder[0] ? folder : "/tmp", suffix);
     int fd = mkostemps(path, (int)strlen(suffix), O_CLOEXEC);
     bool good = fd >= 0;
     while (good && size) {
@@ -63,13 +64,17 @@ static pid_t spawn_shell(const char *command, const char *path)
     return error ? 0 : pid;
 }
 
-/* ---- editor and pager ----------------------------------------------------------------------------- */
+/*
+ * ---- editor and pager
+ * -----------------------------------------------------------------------------
+ */
 
 /* Takes path. */
 static void run_child(struct tui *tui, const char *command, char *path, bool edits)
 {
     screen_leave(tui->screen);
-    tui->child = (struct tui_child){.pid = spawn_shell(command, path), .path = path, .edits = edits};
+    tui->child =
+        (struct tui_child){.pid = spawn_shell(command, path), .path = path, .edits = edits};
     if (tui->child.pid)
         return;
     screen_return(tui->screen);
@@ -158,7 +163,8 @@ void tui_child_changed(struct tui *tui)
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && tui->child.edits)
         take_text(tui);
     else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        tui_say(tui, tui->child.edits ? "the editor failed; the text is as it was" : "the pager failed");
+        tui_say(tui,
+                tui->child.edits ? "the editor failed; the text is as it was" : "the pager failed");
     unlink(tui->child.path);
     free(tui->child.path);
     tui->child.path = NULL;
@@ -181,7 +187,10 @@ void tui_child_end(struct tui *tui)
     tui->child = (struct tui_child){.pid = 0};
 }
 
-/* ---- the clipboard ----------------------------------------------------------------------------------- */
+/*
+ * ---- the clipboard
+ * -----------------------------------------------------------------------------------
+ */
 
 static void add_base64(struct strbuf *out, const char *data, size_t size)
 {
@@ -197,7 +206,10 @@ static void add_base64(struct strbuf *out, const char *data, size_t size)
     }
 }
 
-/* tmux takes no clipboard sequences from programs unless it was told to; its own command always works. */
+/*
+ * tmux takes no clipboard sequences from programs unless it was told to; its own command always
+ * works.
+ */
 static void copy_to_tmux(struct tui *tui, const char *text, size_t size)
 {
     if (!getenv("TMUX") || tui->clipboard)
@@ -214,7 +226,8 @@ static void copy_to_tmux(struct tui *tui, const char *text, size_t size)
 void tui_copy(struct tui *tui, const char *what, const char *text, size_t size)
 {
     struct strbuf sequence = STRBUF_INIT;
-    size_t given = size < CLIPBOARD_MAX ? size : CLIPBOARD_MAX - utf8_partial_tail(text, CLIPBOARD_MAX);
+    size_t given =
+        size < CLIPBOARD_MAX ? size : CLIPBOARD_MAX - utf8_partial_tail(text, CLIPBOARD_MAX);
     strbuf_adds(&sequence, "\033]52;c;");
     add_base64(&sequence, text, given);
     strbuf_adds(&sequence, "\033\\");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "config.h"
 
-#include <wchar.h>
-
+#include "char-width.h"
 #include "glyph.h"
 #include "utf8.h"
 
@@ -31,12 +30,7 @@ char glyph_ascii(uint32_t code)
 
 int glyph_width(uint32_t code)
 {
-    if (code >= 0x20 && code < 0x7f)
-        return 1;
-    if (code < 0x20 || (code >= 0x7f && code < 0xa0))
-        return -1;
-    int width = wcwidth((wchar_t)code);
-    return width < 0 && glyph_ascii(code) ? 1 : width;
+    return code >= 0x20 && code < 0x7f ? 1 : char_width(code);
 }
 
 static size_t decode(const char *text, size_t size, uint32_t *ret_code)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Characters as a terminal shows them: which bytes belong to one, how many columns it takes, and what
- * stands in its place when it cannot be shown. Knows nothing of screens.
+ * Characters as a terminal shows them: which bytes belong to one, how many columns it takes, and
+ * what stands in its place when it cannot be shown. Knows nothing of screens.
  */
 #ifndef UI_TUI_GLYPH_H
 #define UI_TUI_GLYPH_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Keys for the program in the running cell: when it reads its terminal (input(), a debugger, a
- * password) or has the whole screen, what is typed goes there, unless text is waiting in the prompt,
- * which is then finished first. The prefix of commands stays ours.
+ * password) or has the whole screen, what is typed goes there, unless text is waiting in the
+ * prompt, which is then finished first. The prefix of commands stays ours.
  */
 #include "config.h"
 
@@ -25,15 +25,19 @@ void tui_input_update(struct tui *tui)
     tui->cell_has_screen = cell && block_has_screen(cell->output);
     edit_text(tui->edit, &size);
     if (!tui_input_wanted(tui)) {
-        /* A line was just read, and the next may be asked for: keep the keys until the cell computes or ends. */
+        /*
+         * A line was just read, and the next may be asked for: keep the keys until the cell
+         * computes or ends.
+         */
         tui->to_cell = tui->to_cell && cell && tui->to_cell_given == cell->id;
     } else if (!tui->to_cell && tui->to_cell_refused != cell->id) {
         if (size == 0 && !tui->sequence[0])
             tui->to_cell = true;
         else
             tui_say(tui, "[%u] waits for input: %s gives it the keyboard", cell->number,
-                    keymap_keys_of(tui->keymap, KEYMAP_PROMPT, "input") ? keymap_keys_of(tui->keymap, KEYMAP_PROMPT, "input")
-                                                                        : ":input");
+                    keymap_keys_of(tui->keymap, KEYMAP_PROMPT, "input")
+                        ? keymap_keys_of(tui->keymap, KEYMAP_PROMPT, "input")
+                        : ":input");
     }
     if (tui->to_cell && tui->focus == FOCUS_READER)
         tui_reader_close(tui);
@@ -63,13 +67,15 @@ static bool is_ours(const struct tui *tui, const struct key *key)
     if (strcmp(key->name, "C-x") == 0)
         return true;
     bool raw = cell && (cell->input_raw || block_has_screen(cell->output)) && !cell->input_hidden;
-    return !raw && (strcmp(key->name, "PgUp") == 0 || strcmp(key->name, "C-c") == 0 || strcmp(key->name, "C-z") == 0 ||
-                    strcmp(key->name, "C-l") == 0 || strcmp(key->name, "C-\\") == 0);
+    return !raw && (strcmp(key->name, "PgUp") == 0 || strcmp(key->name, "C-c") == 0 ||
+                    strcmp(key->name, "C-z") == 0 || strcmp(key->name, "C-l") == 0 ||
+                    strcmp(key->name, "C-\\") == 0);
 }
 
 static bool is_arrow(const struct key *key)
 {
-    return key->raw_size == 3 && key->raw[0] == '\033' && key->raw[1] == '[' && strchr("ABCDHF", key->raw[2]);
+    return key->raw_size == 3 && key->raw[0] == '\033' && key->raw[1] == '[' &&
+           strchr("ABCDHF", key->raw[2]);
 }
 
 bool tui_input_key(struct tui *tui, const struct key *key)
@@ -100,7 +106,9 @@ void tui_input_paste(struct tui *tui, const struct key *key)
         repl_type(tui->repl, tui->front, "\033[201~", 6);
 }
 
-/* What is typed behind a line is for the cell if it reads on, and else for the prompt: time tells. */
+/*
+ * What is typed behind a line is for the cell if it reads on, and else for the prompt: time tells.
+ */
 bool tui_input_ready(struct tui *tui)
 {
     int64_t begun = tui->held_ms - TUI_HOLD_MS, now = tui_now_ms();

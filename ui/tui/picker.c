@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Choosing from the history over the transcript: what is typed narrows the list, Enter puts the chosen
- * entry, or all that were marked, into the prompt.
+ * Choosing from the history over the transcript: what is typed narrows the list, Enter puts the
+ * chosen entry, or all that were marked, into the prompt.
  */
 #include "config.h"
 
@@ -30,9 +30,11 @@ static void narrow(struct tui *tui)
     picker->found_count = 0;
     picker->chosen = picker->top = 0;
     for (size_t n = 0; picker->found_count < LIST_MAX; n = found + 1) {
-        if (!history_find(history, tui->front->name, text, picker->filter.size, false, 1, n, &found))
+        if (!history_find(history, tui->front->name, text, picker->filter.size, false, 1, n,
+                          &found))
             break;
-        picker->found = xgrow(picker->found, picker->found_count, &picker->found_capacity, sizeof(*picker->found));
+        picker->found = xgrow(picker->found, picker->found_count, &picker->found_capacity,
+                              sizeof(*picker->found));
         picker->found[picker->found_count++] = found;
     }
     tui_damage(tui, DAMAGE_TRANSCRIPT);
@@ -89,14 +91,15 @@ static void draw_entry(struct tui *tui, int row, size_t place)
     for (size_t at = 0; at < line;) {
         struct glyph glyph;
         glyph_at(text + at, line - at, column - 3, &glyph);
-        column += screen_text(tui->screen, row, column, tui->layout.columns - column, text + at, glyph.size,
-                              theme_source(tui->theme, classes[at]));
+        column += screen_text(tui->screen, row, column, tui->layout.columns - column, text + at,
+                              glyph.size, theme_source(tui->theme, classes[at]));
         at += glyph.size;
     }
     free(classes);
     snprintf(more, sizeof(more), "  (%zu lines)", lines);
     if (lines > 1)
-        screen_puts(tui->screen, row, column, tui->layout.columns - column, more, tui_style(tui, ROLE_DIM));
+        screen_puts(tui->screen, row, column, tui->layout.columns - column, more,
+                    tui_style(tui, ROLE_DIM));
     if (place == picker->chosen)
         screen_tint(tui->screen, row, 0, tui->layout.columns, tui_style(tui, ROLE_POPUP_CHOSEN));
 }
@@ -113,7 +116,8 @@ void tui_picker_draw(struct tui *tui)
         picker->top = picker->chosen - rows + 1;
     screen_fill(tui->screen, row, 0, columns, title);
     int column = 1 + screen_puts(tui->screen, row, 1, columns, "history: ", title);
-    column += screen_puts(tui->screen, row, column, columns - column, strbuf_text(&picker->filter), title);
+    column += screen_puts(tui->screen, row, column, columns - column, strbuf_text(&picker->filter),
+                          title);
     tui->cursor_row = row;
     tui->cursor_column = column;
     char hint[96];
@@ -167,7 +171,8 @@ static bool move_key(struct tui *tui, const char *name)
 {
     struct tui_picker *picker = &tui->picker;
     size_t last = picker->found_count ? picker->found_count - 1 : 0;
-    size_t page = tui->layout.transcript_rows > 2 ? (size_t)tui->layout.transcript_rows - 2 : 1, at = picker->chosen;
+    size_t page = tui->layout.transcript_rows > 2 ? (size_t)tui->layout.transcript_rows - 2 : 1,
+           at = picker->chosen;
     if (strcmp(name, "Down") == 0 || strcmp(name, "C-n") == 0)
         at++;
     else if (strcmp(name, "Up") == 0 || strcmp(name, "C-p") == 0)
@@ -192,7 +197,8 @@ void tui_picker_key(struct tui *tui, const struct key *key)
         narrow(tui);
     } else if (strcmp(name, "Enter") == 0 || strcmp(name, "C-j") == 0) {
         take(tui);
-    } else if (strcmp(name, "Esc") == 0 || strcmp(name, "C-c") == 0 || strcmp(name, "C-g") == 0 || strcmp(name, "F3") == 0) {
+    } else if (strcmp(name, "Esc") == 0 || strcmp(name, "C-c") == 0 || strcmp(name, "C-g") == 0 ||
+               strcmp(name, "F3") == 0) {
         tui_picker_close(tui);
     } else if (strcmp(name, "Tab") == 0) {
         mark(picker);

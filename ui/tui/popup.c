@@ -26,7 +26,8 @@ static int text_columns(const struct edit_match *matches, size_t count)
 }
 
 /* Above the cursor where there is more room, below it otherwise. */
-static struct box place(const struct tui *tui, const struct edit_match *matches, size_t count, size_t selected)
+static struct box place(const struct tui *tui, const struct edit_match *matches, size_t count,
+                        size_t selected)
 {
     const struct tui_layout *layout = &tui->layout;
     struct box box = {.columns = text_columns(matches, count) + 2 + TYPE_COLUMNS};
@@ -37,8 +38,9 @@ static struct box place(const struct tui *tui, const struct edit_match *matches,
     bool under = below >= box.rows;
     box.row = under ? tui->cursor_row + 1 : tui->cursor_row - box.rows;
     box.columns = box.columns < layout->columns ? box.columns : layout->columns;
-    box.column = tui->cursor_column + box.columns <= layout->columns ? tui->cursor_column
-                                                                      : layout->columns - box.columns;
+    box.column = tui->cursor_column + box.columns <= layout->columns
+                     ? tui->cursor_column
+                     : layout->columns - box.columns;
     if (selected != SIZE_MAX && selected >= (size_t)box.rows)
         box.top = selected - (size_t)box.rows + 1;
     return box;
@@ -63,8 +65,9 @@ void tui_popup_draw(struct tui *tui)
     }
     if (count > (size_t)box.rows) {
         char more[32];
-        int columns = snprintf(more, sizeof(more), "%zu/%zu", selected == SIZE_MAX ? 0 : selected + 1, count);
-        screen_puts(tui->screen, box.row + box.rows - 1, box.column + box.columns - columns, columns, more,
-                    tui_style(tui, ROLE_POPUP));
+        int columns =
+            snprintf(more, sizeof(more), "%zu/%zu", selected == SIZE_MAX ? 0 : selected + 1, count);
+        screen_puts(tui->screen, box.row + box.rows - 1, box.column + box.columns - columns,
+                    columns, more, tui_style(tui, ROLE_POPUP));
     }
 }

@@ -33,7 +33,8 @@ static void measure(struct tui *tui)
     size_t size;
     const char *text = edit_text(tui->edit, &size);
     int first = label_columns(tui);
-    layout_make(&tui->prompt, text, size, edit_point(tui->edit), tui->layout.columns, first, PROMPT_COLUMNS);
+    layout_make(&tui->prompt, text, size, edit_point(tui->edit), tui->layout.columns, first,
+                PROMPT_COLUMNS);
     edit_set_prompts(tui->edit, first, PROMPT_COLUMNS);
 }
 
@@ -60,9 +61,11 @@ static void draw_label(struct tui *tui, size_t n, int screen_row)
     struct block_style plain = {0, 0, 0};
     screen_fill(tui->screen, screen_row, 0, tui->layout.columns, plain);
     if (n == 0)
-        screen_puts(tui->screen, screen_row, 0, label_columns(tui), label(tui), tui_style(tui, ROLE_PROMPT));
+        screen_puts(tui->screen, screen_row, 0, label_columns(tui), label(tui),
+                    tui_style(tui, ROLE_PROMPT));
     else if (n < tui->prompt.count && tui->prompt.rows[n].first)
-        screen_puts(tui->screen, screen_row, 0, PROMPT_COLUMNS, PROMPT_MORE, tui_style(tui, ROLE_DIM));
+        screen_puts(tui->screen, screen_row, 0, PROMPT_COLUMNS, PROMPT_MORE,
+                    tui_style(tui, ROLE_DIM));
 }
 
 /* What lies over the colours of the source: marked text, a pair of brackets. */
@@ -80,8 +83,8 @@ static struct marks find_marks(const struct tui *tui, const char *text, size_t s
     return marks;
 }
 
-static void draw_row(struct tui *tui, const char *text, const uint8_t *classes, const struct marks *marks, size_t n,
-                     int screen_row)
+static void draw_row(struct tui *tui, const char *text, const uint8_t *classes,
+                     const struct marks *marks, size_t n, int screen_row)
 {
     const struct layout_row *row = &tui->prompt.rows[n];
     int column = row->column;
@@ -91,7 +94,8 @@ static void draw_row(struct tui *tui, const char *text, const uint8_t *classes, 
         struct block_style style = theme_source(tui->theme, classes[at]);
         if (cell.substitute)
             style = tui_style(tui, ROLE_DIM);
-        screen_text(tui->screen, screen_row, column, cell.width, cell.show, strlen(cell.show), style);
+        screen_text(tui->screen, screen_row, column, cell.width, cell.show, strlen(cell.show),
+                    style);
         if (at >= marks->region_from && at < marks->region_to)
             screen_tint(tui->screen, screen_row, column, cell.width, tui_style(tui, ROLE_REGION));
         if (at == marks->open || at == marks->close)
@@ -106,10 +110,11 @@ static void draw_input_mark(struct tui *tui)
 {
     const struct repl_cell *cell = tui->front->running;
     const char *back = keymap_keys_of(tui->keymap, KEYMAP_PROMPT, "input");
-    bool secret = cell && cell->input_hidden && !cell->input_raw; /* an editor in there hides, too, and shows itself */
+    bool secret = cell && cell->input_hidden &&
+                  !cell->input_raw; /* an editor in there hides, too, and shows itself */
     char *text = xasprintf(" [%u] %s%s%s%s", cell ? cell->number : 0,
-                           secret ? "asks for a secret" : "has the keyboard",
-                           back ? " · " : "", back ? back : "", back ? " gives it back to the prompt" : "");
+                           secret ? "asks for a secret" : "has the keyboard", back ? " · " : "",
+                           back ? back : "", back ? " gives it back to the prompt" : "");
     int row = tui->layout.prompt_row;
     struct block_style style = tui_style(tui, ROLE_INPUT);
     screen_fill(tui->screen, row, 0, tui->layout.columns, style);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A text over the transcript: help, variables, documentation. Moves as a pager does; a key that means
- * nothing here closes it and is typed.
+ * A text over the transcript: help, variables, documentation. Moves as a pager does; a key that
+ * means nothing here closes it and is typed.
  */
 #include "config.h"
 
@@ -27,7 +27,13 @@ static void wrap(struct tui_reader *reader, int columns)
         const char *end = memchr(reader->text + at, '\n', reader->size - at);
         size_t line = end ? (size_t)(end - reader->text) - at : reader->size - at;
         size_t fits = glyph_fit(reader->text + at, line, columns);
+        size_t cut = fits;
+        while (fits < line && cut > fits / 2 && reader->text[at + cut] != ' ')
+            cut--;
+        fits = cut > fits / 2 ? cut : fits; /* between words where it can be */
         at += fits == line ? line + (end != NULL) : fits ? fits : 1;
+        if (fits && fits < line && reader->text[at] == ' ')
+            at++;
     }
 }
 
@@ -84,8 +90,8 @@ void tui_reader_draw(struct tui *tui)
     end = end < reader->line_count ? end : reader->line_count;
     screen_fill(tui->screen, row, 0, columns, title);
     int used = 1 + screen_puts(tui->screen, row, 1, columns - 1, reader->title, title);
-    snprintf(hint, sizeof(hint), "%zu-%zu/%zu  q closes, o pages", reader->line_count ? reader->top + 1 : 0, end,
-             reader->line_count);
+    snprintf(hint, sizeof(hint), "%zu-%zu/%zu  q closes, o pages",
+             reader->line_count ? reader->top + 1 : 0, end, reader->line_count);
     if (used + (int)strlen(hint) + 2 < columns)
         screen_puts(tui->screen, row, columns - (int)strlen(hint) - 1, columns, hint, title);
     for (size_t i = 0; i < rows; i++) {
@@ -113,10 +119,24 @@ bool tui_reader_key(struct tui *tui, const struct key *key)
         const char *name;
         int lines, pages, halves; /* to move by */
     } moves[] = {
-        {"j", 1, 0, 0},     {"Down", 1, 0, 0},   {"Enter", 1, 0, 0}, {"k", -1, 0, 0},   {"Up", -1, 0, 0},
-        {"Space", 0, 1, 0}, {"PgDn", 0, 1, 0},   {"f", 0, 1, 0},     {"b", 0, -1, 0},   {"PgUp", 0, -1, 0},
-        {"C-d", 0, 0, 1},   {"C-u", 0, 0, -1},   {"C-n", 1, 0, 0},   {"C-p", -1, 0, 0}, {"g", -1000000000, 0, 0},
-        {"G", 1000000000, 0, 0}, {"Home", -1000000000, 0, 0}, {"End", 1000000000, 0, 0},
+        {"j", 1, 0, 0},
+        {"Down", 1, 0, 0},
+        {"Enter", 1, 0, 0},
+        {"k", -1, 0, 0},
+        {"Up", -1, 0, 0},
+        {"Space", 0, 1, 0},
+        {"PgDn", 0, 1, 0},
+        {"f", 0, 1, 0},
+        {"b", 0, -1, 0},
+        {"PgUp", 0, -1, 0},
+        {"C-d", 0, 0, 1},
+        {"C-u", 0, 0, -1},
+        {"C-n", 1, 0, 0},
+        {"C-p", -1, 0, 0},
+        {"g", -1000000000, 0, 0},
+        {"G", 1000000000, 0, 0},
+        {"Home", -1000000000, 0, 0},
+        {"End", 1000000000, 0, 0},
     };
     long page = (long)page_rows(tui);
     for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
@@ -131,8 +151,9 @@ bool tui_reader_key(struct tui *tui, const struct key *key)
         tui_page(tui, tui->reader.text, tui->reader.size);
         return true;
     }
-    bool only_closes = strcmp(key->name, "q") == 0 || strcmp(key->name, "Esc") == 0 || strcmp(key->name, "C-c") == 0 ||
-                       strcmp(key->name, "C-g") == 0 || strcmp(key->name, "C-l") == 0;
+    bool only_closes = strcmp(key->name, "q") == 0 || strcmp(key->name, "Esc") == 0 ||
+                       strcmp(key->name, "C-c") == 0 || strcmp(key->name, "C-g") == 0 ||
+                       strcmp(key->name, "C-l") == 0;
     tui_reader_close(tui);
     if (!only_closes)
         tui_key(tui, key);

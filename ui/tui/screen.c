@@ -71,7 +71,9 @@ void screen_rescue(void)
     tcsetattr(STDIN_FILENO, TCSANOW, &saved_terminal);
 }
 
-/* ---- the grid ---------------------------------------------------------------------------------- */
+/*
+ * ---- the grid ----------------------------------------------------------------------------------
+ */
 
 static void allocate(struct screen *screen, int rows, int columns)
 {
@@ -98,14 +100,16 @@ static int clamp(int value, int low, int high)
 static bool same_cell(const struct block_cell *a, const struct block_cell *b)
 {
     return a->characters[0] == b->characters[0] && a->width == b->width &&
-           a->style.foreground == b->style.foreground && a->style.background == b->style.background &&
+           a->style.foreground == b->style.foreground &&
+           a->style.background == b->style.background &&
            a->style.attributes == b->style.attributes &&
            memcmp(a->characters, b->characters, sizeof(a->characters)) == 0;
 }
 
 static void put(struct screen *screen, int row, int column, const struct block_cell *cell)
 {
-    struct block_cell *there = &screen->cells[(size_t)row * (size_t)screen->columns + (size_t)column];
+    struct block_cell *there =
+        &screen->cells[(size_t)row * (size_t)screen->columns + (size_t)column];
     if (same_cell(there, cell))
         return;
     *there = *cell;
@@ -117,7 +121,8 @@ static bool is_row(const struct screen *screen, int row)
     return row >= 0 && row < screen->rows;
 }
 
-void screen_cells(struct screen *screen, int row, int column, const struct block_cell *cells, int count)
+void screen_cells(struct screen *screen, int row, int column, const struct block_cell *cells,
+                  int count)
 {
     for (int i = 0; is_row(screen, row) && i < count && column + i < screen->columns; i++) {
         if (column + i >= 0)
@@ -150,8 +155,8 @@ static void put_glyph(struct screen *screen, int row, int column, const struct g
     }
 }
 
-int screen_text(struct screen *screen, int row, int column, int limit, const char *text, size_t size,
-                struct block_style style)
+int screen_text(struct screen *screen, int row, int column, int limit, const char *text,
+                size_t size, struct block_style style)
 {
     int used = 0;
     limit = clamp(limit, 0, screen->columns - column);
@@ -167,7 +172,8 @@ int screen_text(struct screen *screen, int row, int column, int limit, const cha
     return used;
 }
 
-int screen_puts(struct screen *screen, int row, int column, int limit, const char *text, struct block_style style)
+int screen_puts(struct screen *screen, int row, int column, int limit, const char *text,
+                struct block_style style)
 {
     return screen_text(screen, row, column, limit, text, strlen(text), style);
 }
@@ -192,7 +198,10 @@ void screen_cursor(struct screen *screen, int row, int column)
     screen->cursor_column = column;
 }
 
-/* ---- to the glass -------------------------------------------------------------------------------- */
+/*
+ * ---- to the glass
+ * --------------------------------------------------------------------------------
+ */
 
 /* What the terminal's character set has not is replaced. */
 static wchar_t shown_character(const struct screen *screen, uint32_t code)
@@ -201,12 +210,14 @@ static wchar_t shown_character(const struct screen *screen, uint32_t code)
         return (wchar_t)code;
     char ascii = glyph_ascii(code), bytes[MB_LEN_MAX];
     mbstate_t state = {0};
-    if (!ascii && wcrtomb(bytes, (wchar_t)code, &state) != (size_t)-1 && wcwidth((wchar_t)code) == 1)
+    if (!ascii && wcrtomb(bytes, (wchar_t)code, &state) != (size_t)-1 &&
+        wcwidth((wchar_t)code) == 1)
         return (wchar_t)code;
     return ascii ? ascii : '?';
 }
 
-static void set_cell(struct screen *screen, const struct block_cell *cell, int width, cchar_t *out, bool *again)
+static void set_cell(struct screen *screen, const struct block_cell *cell, int width, cchar_t *out,
+                     bool *again)
 {
     wchar_t text[BLOCK_CELL_CHARACTERS + 1] = {0};
     size_t n = 0;
@@ -282,7 +293,10 @@ void screen_repaint_row(struct screen *screen, int row)
         wredrawln(stdscr, row, 1);
 }
 
-/* ---- life ------------------------------------------------------------------------------------------ */
+/*
+ * ---- life
+ * ------------------------------------------------------------------------------------------
+ */
 
 static void ask_size(int *ret_rows, int *ret_columns)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The terminal while the program has it: a grid of styled cells that ncurses brings to the glass, the
- * modes that are set meanwhile, and the one way back. What is put is compared with what is there:
- * only rows that differ cost anything. Reads no keys, knows nothing of sessions.
+ * The terminal while the program has it: a grid of styled cells that ncurses brings to the glass,
+ * the modes that are set meanwhile, and the one way back. What is put is compared with what is
+ * there: only rows that differ cost anything. Reads no keys, knows nothing of sessions.
  */
 #ifndef UI_TUI_SCREEN_H
 #define UI_TUI_SCREEN_H
@@ -17,8 +17,8 @@
 struct screen;
 
 /*
- * Take the terminal of descriptors 0 and 1. NULL with one line in error. Signal handlers of the program
- * must be set before, so that ncurses sets none.
+ * Take the terminal of descriptors 0 and 1. NULL with one line in error. Signal handlers of the
+ * program must be set before, so that ncurses sets none.
  */
 struct screen *screen_open(struct strbuf *error);
 void screen_close(struct screen *screen); /* NULL is fine */
@@ -26,8 +26,8 @@ void screen_close(struct screen *screen); /* NULL is fine */
 void screen_leave(struct screen *screen);
 void screen_return(struct screen *screen);
 /*
- * The terminal as it was, from a signal handler or at exit; does nothing when it is so already. Safe in
- * handlers.
+ * The terminal as it was, from a signal handler or at exit; does nothing when it is so already.
+ * Safe in handlers.
  */
 void screen_rescue(void);
 
@@ -45,11 +45,13 @@ void screen_set_mouse(struct screen *screen, bool on);
 
 /* All places outside the grid are taken and ignored. */
 void screen_fill(struct screen *screen, int row, int column, int count, struct block_style style);
-void screen_cells(struct screen *screen, int row, int column, const struct block_cell *cells, int count);
+void screen_cells(struct screen *screen, int row, int column, const struct block_cell *cells,
+                  int count);
 /* One line of text in at most `limit` columns; returns the columns used. */
-int screen_text(struct screen *screen, int row, int column, int limit, const char *text, size_t size,
+int screen_text(struct screen *screen, int row, int column, int limit, const char *text,
+                size_t size, struct block_style style);
+int screen_puts(struct screen *screen, int row, int column, int limit, const char *text,
                 struct block_style style);
-int screen_puts(struct screen *screen, int row, int column, int limit, const char *text, struct block_style style);
 /* Put colours and attributes of a style over what is there. */
 void screen_tint(struct screen *screen, int row, int column, int count, struct block_style style);
 

@@ -24,7 +24,8 @@ struct fields {
 
 static struct field *add(struct fields *fields, int rank, enum theme_role role)
 {
-    struct field *field = &fields->items[fields->count < FIELDS_MAX ? fields->count++ : FIELDS_MAX - 1];
+    struct field *field =
+        &fields->items[fields->count < FIELDS_MAX ? fields->count++ : FIELDS_MAX - 1];
     field->rank = rank;
     field->role = role;
     field->text[0] = '\0';
@@ -45,8 +46,8 @@ static void since_text(char *out, size_t size, int64_t since_ms)
 
 static void add_state(struct fields *fields, const struct repl_session *session)
 {
-    bool busy = session->has_kernel &&
-                (session->state == HERMES_KERNEL_BUSY || session->state == HERMES_KERNEL_INTERRUPTING);
+    bool busy = session->has_kernel && (session->state == HERMES_KERNEL_BUSY ||
+                                        session->state == HERMES_KERNEL_INTERRUPTING);
     struct field *field = add(fields, 9, session->ended ? ROLE_STATUS_ALERT : ROLE_STATUS);
     const char *state = repl_state_text(session);
     if (!busy) {

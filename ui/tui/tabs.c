@@ -8,7 +8,8 @@
 #include "tui-internal.h"
 
 /* One mark: what a person would want to know of a session that is not in front. */
-static const char *mark_of(const struct repl_session *session, bool front, enum theme_role *ret_role)
+static const char *mark_of(const struct repl_session *session, bool front,
+                           enum theme_role *ret_role)
 {
     *ret_role = ROLE_TAB_MARK;
     if (session->questions)
@@ -41,7 +42,9 @@ static struct tab tab_of(const struct tui *tui, size_t n)
     struct tab tab;
     tab.mark = mark_of(session, session == tui->front, &tab.mark_role);
     snprintf(tab.label, sizeof(tab.label), "%zu:%s", n + 1, session->name);
-    tab.columns = (int)(glyph_columns(tab.label, strlen(tab.label)) + glyph_columns(tab.mark, strlen(tab.mark))) + 2;
+    tab.columns = (int)(glyph_columns(tab.label, strlen(tab.label)) +
+                        glyph_columns(tab.mark, strlen(tab.mark))) +
+                  2;
     return tab;
 }
 
@@ -76,7 +79,8 @@ void tui_tabs_draw(struct tui *tui)
         struct block_style mark = style;
         mark.foreground = tui_style(tui, tab.mark_role).foreground;
         screen_fill(tui->screen, 0, column, tab.columns, style);
-        int at = column + 1 + screen_puts(tui->screen, 0, column + 1, limit - column - 1, tab.label, style);
+        int at = column + 1 +
+                 screen_puts(tui->screen, 0, column + 1, limit - column - 1, tab.label, style);
         screen_puts(tui->screen, 0, at, limit - at, tab.mark, mark);
         column += tab.columns;
     }

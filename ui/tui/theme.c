@@ -82,17 +82,25 @@ static const struct block_style mono[ROLE_COUNT] = {
 };
 
 static const struct block_style source_dark[HIGHLIGHT_COUNT] = {
-    [HIGHLIGHT_KEYWORD] = {I(12), 0, BLOCK_BOLD}, [HIGHLIGHT_BUILTIN] = {I(14), 0, 0},
-    [HIGHLIGHT_STRING] = {I(10), 0, 0},           [HIGHLIGHT_NUMBER] = {I(13), 0, 0},
-    [HIGHLIGHT_COMMENT] = {I(8), 0, BLOCK_ITALIC}, [HIGHLIGHT_DECORATOR] = {I(11), 0, 0},
-    [HIGHLIGHT_DEFINITION] = {I(11), 0, BLOCK_BOLD}, [HIGHLIGHT_COMMAND] = {I(14), 0, BLOCK_BOLD},
+    [HIGHLIGHT_KEYWORD] = {I(12), 0, BLOCK_BOLD},
+    [HIGHLIGHT_BUILTIN] = {I(14), 0, 0},
+    [HIGHLIGHT_STRING] = {I(10), 0, 0},
+    [HIGHLIGHT_NUMBER] = {I(13), 0, 0},
+    [HIGHLIGHT_COMMENT] = {I(8), 0, BLOCK_ITALIC},
+    [HIGHLIGHT_DECORATOR] = {I(11), 0, 0},
+    [HIGHLIGHT_DEFINITION] = {I(11), 0, BLOCK_BOLD},
+    [HIGHLIGHT_COMMAND] = {I(14), 0, BLOCK_BOLD},
     [HIGHLIGHT_ERROR] = {I(9), 0, BLOCK_UNDERLINE},
 };
 static const struct block_style source_light[HIGHLIGHT_COUNT] = {
-    [HIGHLIGHT_KEYWORD] = {I(25), 0, BLOCK_BOLD}, [HIGHLIGHT_BUILTIN] = {I(30), 0, 0},
-    [HIGHLIGHT_STRING] = {I(28), 0, 0},           [HIGHLIGHT_NUMBER] = {I(90), 0, 0},
-    [HIGHLIGHT_COMMENT] = {I(244), 0, BLOCK_ITALIC}, [HIGHLIGHT_DECORATOR] = {I(130), 0, 0},
-    [HIGHLIGHT_DEFINITION] = {I(94), 0, BLOCK_BOLD}, [HIGHLIGHT_COMMAND] = {I(30), 0, BLOCK_BOLD},
+    [HIGHLIGHT_KEYWORD] = {I(25), 0, BLOCK_BOLD},
+    [HIGHLIGHT_BUILTIN] = {I(30), 0, 0},
+    [HIGHLIGHT_STRING] = {I(28), 0, 0},
+    [HIGHLIGHT_NUMBER] = {I(90), 0, 0},
+    [HIGHLIGHT_COMMENT] = {I(244), 0, BLOCK_ITALIC},
+    [HIGHLIGHT_DECORATOR] = {I(130), 0, 0},
+    [HIGHLIGHT_DEFINITION] = {I(94), 0, BLOCK_BOLD},
+    [HIGHLIGHT_COMMAND] = {I(30), 0, BLOCK_BOLD},
     [HIGHLIGHT_ERROR] = {I(160), 0, BLOCK_UNDERLINE},
 };
 static const struct block_style source_mono[HIGHLIGHT_COUNT] = {
@@ -104,7 +112,9 @@ static const struct block_style source_mono[HIGHLIGHT_COUNT] = {
 
 struct block_style theme_style(enum theme_kind kind, enum theme_role role)
 {
-    const struct block_style *table = kind == THEME_DARK ? dark : kind == THEME_LIGHT ? light : mono;
+    const struct block_style *table = kind == THEME_DARK    ? dark
+                                      : kind == THEME_LIGHT ? light
+                                                            : mono;
     return table[role];
 }
 
@@ -123,7 +133,8 @@ enum theme_kind theme_guess(const char *colorfgbg)
         return THEME_DARK;
     char *end;
     long index = strtol(back + 1, &end, 10);
-    return end != back + 1 && (index == 7 || (index >= 9 && index <= 15)) ? THEME_LIGHT : THEME_DARK;
+    return end != back + 1 && (index == 7 || (index >= 9 && index <= 15)) ? THEME_LIGHT
+                                                                          : THEME_DARK;
 }
 
 /* One of the three numbers, one to four hex digits, as 0..255. */
@@ -157,6 +168,7 @@ bool theme_from_reply(const char *text, size_t size, enum theme_kind *ret_kind)
         if (parts[i] < 0 || (i < 2 && (at == end || *at++ != '/')))
             return false;
     }
-    *ret_kind = parts[0] * 299 + parts[1] * 587 + parts[2] * 114 > 127500 ? THEME_LIGHT : THEME_DARK;
+    *ret_kind =
+        parts[0] * 299 + parts[1] * 587 + parts[2] * 114 > 127500 ? THEME_LIGHT : THEME_DARK;
     return true;
 }

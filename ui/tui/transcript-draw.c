@@ -24,7 +24,10 @@ struct painter {
     struct block_cell *cells;
 };
 
-/* ---- marks --------------------------------------------------------------------------------------- */
+/*
+ * ---- marks
+ * ---------------------------------------------------------------------------------------
+ */
 
 static void duration_text(char out[static 16], int64_t us)
 {
@@ -64,11 +67,11 @@ static void draw_outcome(struct painter *painter, int screen_row)
         duration_text(time, cell->duration_us);
         if (cell->not_run)
             time[0] = '\0';
-        mark = cell->not_run                          ? "not run"
-               : cell->outcome == HERMES_SUCCESS      ? "✓"
-               : cell->outcome == HERMES_TIMEOUT      ? "timeout ✗"
-               : cell->outcome == HERMES_INTERRUPTED  ? "⊘"
-                                                      : "✗";
+        mark = cell->not_run                         ? "not run"
+               : cell->outcome == HERMES_SUCCESS     ? "✓"
+               : cell->outcome == HERMES_TIMEOUT     ? "timeout ✗"
+               : cell->outcome == HERMES_INTERRUPTED ? "⊘"
+                                                     : "✗";
         role = cell->outcome == HERMES_SUCCESS && !cell->not_run ? ROLE_OK : ROLE_FAIL;
         if (cell->state == REPL_EARLIER || cell->not_run)
             role = ROLE_DIM;
@@ -92,13 +95,20 @@ static void draw_number(struct painter *painter, int screen_row)
         return;
     }
     snprintf(text, sizeof(text), "[%u]", cell->number);
-    enum theme_role role = cell->state == REPL_EARLIER || cell->state == REPL_QUEUED ? ROLE_DIM : ROLE_NUMBER;
+    enum theme_role role =
+        cell->state == REPL_EARLIER || cell->state == REPL_QUEUED ? ROLE_DIM : ROLE_NUMBER;
     screen_puts(painter->tui->screen, screen_row, 0, 31, text, tui_style(painter->tui, role));
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------ */
+/*
+ * ---- rows
+ * ------------------------------------------------------------------------------------------
+ */
 
-/* The classes of the source up to `end`, with room so that a long source is not coloured row by row. */
+/*
+ * The classes of the source up to `end`, with room so that a long source is not coloured row by
+ * row.
+ */
 static void know_classes(struct painter *painter, size_t end)
 {
     const struct repl_cell *cell = painter->item->cell;
@@ -115,7 +125,8 @@ static void draw_source(struct painter *painter, size_t row, int screen_row)
     struct tui *tui = painter->tui;
     const struct repl_cell *cell = painter->item->cell;
     int column = transcript_prefix(cell), columns = tui->layout.columns;
-    for (; cell->source && painter->source_row < row && painter->source_at < cell->source_size; painter->source_row++)
+    for (; cell->source && painter->source_row < row && painter->source_at < cell->source_size;
+         painter->source_row++)
         transcript_source_row(cell, columns, painter->source_at, &painter->source_at);
     if (row == 0)
         draw_number(painter, screen_row);
@@ -127,10 +138,11 @@ static void draw_source(struct painter *painter, size_t row, int screen_row)
             size_t run = at + 1;
             while (run < end && painter->classes[run] == painter->classes[at])
                 run++;
-            struct block_style style = cell->state == REPL_EARLIER ? tui_style(tui, ROLE_DIM)
-                                       : theme_source(tui->theme, painter->classes[at]);
-            column += screen_text(tui->screen, screen_row, column, columns - column, cell->source + at, run - at,
-                                  style);
+            struct block_style style = cell->state == REPL_EARLIER
+                                           ? tui_style(tui, ROLE_DIM)
+                                           : theme_source(tui->theme, painter->classes[at]);
+            column += screen_text(tui->screen, screen_row, column, columns - column,
+                                  cell->source + at, run - at, style);
             at = run;
         }
         painter->source_at = next;
@@ -144,18 +156,20 @@ static void draw_output(struct painter *painter, size_t row, int screen_row)
 {
     struct tui *tui = painter->tui;
     int columns = transcript_output_columns(tui->layout.columns);
-    size_t left = transcript_view(painter->session)->left;
+    int left = transcript_left(painter->item);
     struct block *block = painter->item->cell->output;
-    block_row(block, left ? 0 : columns, row, left, painter->cells, (size_t)columns);
+    block_row(block, left < 0 ? columns : 0, row, left < 0 ? 0 : (size_t)left, painter->cells,
+              (size_t)columns);
     uint64_t lines;
-    if (!left && block_gap(block, columns, &lines) == row) {
+    if (block_gap(block, left < 0 ? columns : 0, &lines) == row) {
         for (int i = 0; i < columns; i++)
             painter->cells[i].style = tui_style(tui, ROLE_RULE);
     }
     screen_cells(tui->screen, screen_row, TUI_INDENT, painter->cells, columns);
 }
 
-static void draw_note(struct painter *painter, int screen_row, const char *mark, size_t count, const char *rest)
+static void draw_note(struct painter *painter, int screen_row, const char *mark, size_t count,
+                      const char *rest)
 {
     char text[160];
     snprintf(text, sizeof(text), "%s %zu %s", mark, count, rest);
@@ -172,12 +186,16 @@ static void draw_rule(struct painter *painter, int screen_row)
     int column = 0;
     for (; column < 4 && column < columns; column++)
         screen_puts(tui->screen, screen_row, column, 1, "─", style);
-    column += 1 + screen_puts(tui->screen, screen_row, column + 1, columns - column - 1, text, style) + 1;
+    column +=
+        1 + screen_puts(tui->screen, screen_row, column + 1, columns - column - 1, text, style) + 1;
     for (; column < columns; column++)
         screen_puts(tui->screen, screen_row, column, 1, "─", style);
 }
 
-/* ---- searching ------------------------------------------------------------------------------------- */
+/*
+ * ---- searching
+ * -------------------------------------------------------------------------------------
+ */
 
 /* Tint what is searched for where it stands in this row of the screen. */
 static void tint_matches(struct painter *painter, const char *line, int screen_row, int column)
@@ -220,7 +238,10 @@ static void tint_source(struct painter *painter, size_t from, int screen_row)
     free(line);
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------- */
+/*
+ * ---- the whole
+ * ---------------------------------------------------------------------------------------
+ */
 
 static void draw_row(struct painter *painter, size_t row, int screen_row)
 {
@@ -283,7 +304,8 @@ static void place_cursor(struct painter *painter, size_t row, int screen_row)
     if (!block_cursor(cell->output, columns, &cursor_row, &cursor_column))
         return;
     size_t wanted = transcript_row_of_output(painter->item, tui->layout.columns, cursor_row);
-    if (wanted == row || (wanted == row + 1 && row + 1 == transcript_rows(painter->item, tui->layout.columns))) {
+    if (wanted == row ||
+        (wanted == row + 1 && row + 1 == transcript_rows(painter->item, tui->layout.columns))) {
         tui->cursor_row = screen_row + (wanted != row);
         tui->cursor_column = TUI_INDENT + cursor_column;
     }

@@ -15,6 +15,7 @@
 /* Kept in repl_cell.view: what was measured, and for what it holds. */
 struct cell_view {
     enum transcript_fold fold;
+    int unwrapped; /* 1 + columns that are scrolled away; 0: lines are wrapped */
     int columns;
     size_t source_rows;
     int output_columns;
@@ -53,7 +54,20 @@ void transcript_set_fold(struct repl_item *item, enum transcript_fold fold)
     item->cell->folded = fold == FOLD_CLOSED;
 }
 
-/* ---- widths ------------------------------------------------------------------------------------ */
+int transcript_left(const struct repl_item *item)
+{
+    return item->cell ? cell_view(item->cell)->unwrapped - 1 : -1;
+}
+
+void transcript_set_left(struct repl_item *item, int left)
+{
+    if (item->cell)
+        cell_view(item->cell)->unwrapped = left < 0 ? 0 : left + 1;
+}
+
+/*
+ * ---- widths ------------------------------------------------------------------------------------
+ */
 
 int transcript_prefix(const struct repl_cell *cell)
 {
@@ -106,7 +120,10 @@ static size_t count_source(const struct repl_cell *cell, int columns)
     return rows ? rows : 1;
 }
 
-/* ---- one item ------------------------------------------------------------------------------------ */
+/*
+ * ---- one item
+ * ------------------------------------------------------------------------------------
+ */
 
 static const struct cell_view *measured(struct repl_cell *cell, int columns)
 {
@@ -116,10 +133,11 @@ static const struct cell_view *measured(struct repl_cell *cell, int columns)
         view->source_rows = count_source(cell, columns);
         view->output_columns = -1;
     }
-    int output_columns = transcript_output_columns(columns);
+    int output_columns = view->unwrapped ? 0 : transcript_output_columns(columns);
     uint64_t version = block_version(cell->output);
     if (view->output_columns != output_columns || view->version != version) {
-        view->output_rows = block_is_empty(cell->output) ? 0 : block_rows(cell->output, output_columns);
+        view->output_rows =
+            block_is_empty(cell->output) ? 0 : block_rows(cell->output, output_columns);
         view->output_columns = output_columns;
         view->version = version;
     }
@@ -142,7 +160,8 @@ static size_t output_shown(const struct repl_cell *cell, const struct cell_view 
 {
     if (view->fold == FOLD_CLOSED)
         return view->output_rows ? 1 : 0;
-    return output_is_cut(cell, view) ? TRANSCRIPT_HEAD_ROWS + 1 + TRANSCRIPT_TAIL_ROWS : view->output_rows;
+    return output_is_cut(cell, view) ? TRANSCRIPT_HEAD_ROWS + 1 + TRANSCRIPT_TAIL_ROWS
+                                     : view->output_rows;
 }
 
 bool transcript_is_cut(struct repl_item *item, int columns)
@@ -199,11 +218,17 @@ size_t transcript_row_of_output(struct repl_item *item, int columns, size_t outp
     return source + output_row - hidden + 1;
 }
 
-/* ---- the window ------------------------------------------------------------------------------------ */
+/*
+ * ---- the window
+ * ------------------------------------------------------------------------------------
+ */
 
-/* The place `rows` above the end of everything, at most back to item `least`. Returns the rows in between. */
-static int from_end(struct repl_session *session, int columns, int rows, size_t least, size_t *ret_item,
-                    size_t *ret_row)
+/*
+ * The place `rows` above the end of everything, at most back to item `least`. Returns the rows in
+ * between.
+ */
+static int from_end(struct repl_session *session, int columns, int rows, size_t least,
+                    size_t *ret_item, size_t *ret_row)
 {
     size_t item = session->item_count, total = 0, wanted = (size_t)(rows > 0 ? rows : 0);
     while (item > least && total < wanted)
@@ -249,7 +274,8 @@ static int rows_from(struct repl_session *session, int columns, size_t item, siz
     return total < (size_t)enough ? (int)total : enough;
 }
 
-int transcript_window(struct repl_session *session, int columns, int rows, size_t *ret_item, size_t *ret_row)
+int transcript_window(struct repl_session *session, int columns, int rows, size_t *ret_item,
+                      size_t *ret_row)
 {
     struct transcript_view *view = transcript_view(session);
     mend(session, columns);

@@ -102,7 +102,8 @@ static struct repl_cell *cell_of(struct tui *tui, const char *arguments)
 
 static bool run_edit(struct tui *tui, const char *arguments)
 {
-    struct repl_cell *cell = arguments[0] || tui->focus == FOCUS_BROWSE ? cell_of(tui, arguments) : NULL;
+    struct repl_cell *cell =
+        arguments[0] || tui->focus == FOCUS_BROWSE ? cell_of(tui, arguments) : NULL;
     if (arguments[0] && !cell) {
         tui_say(tui, "there is no cell %s", arguments);
         return true;
@@ -142,7 +143,8 @@ static bool run_fold(struct tui *tui, const char *arguments)
     if (tui->focus == FOCUS_BROWSE) {
         at = view->chosen;
     } else {
-        while (at-- > 0 && (!session->items[at].cell || session->items[at].cell->state == REPL_QUEUED))
+        while (at-- > 0 &&
+               (!session->items[at].cell || session->items[at].cell->state == REPL_QUEUED))
             continue;
     }
     if (at >= session->item_count || !session->items[at].cell)
@@ -175,13 +177,13 @@ static const struct {
     const char *name;
     bool (*run)(struct tui *tui, const char *arguments);
 } commands[] = {
-    {"approve", run_approve}, {"browse", run_browse}, {"clear", run_clear}, {"edit", run_edit},
-    {"fold", run_fold},       {"input", run_input},   {"mouse", run_mouse}, {"page", run_page},
-    {"pick", run_pick},       {"redraw", run_redraw}, {"suspend", run_suspend},
-    {"vi", run_vi},
+    {"approve", run_approve}, {"browse", run_browse}, {"clear", run_clear},     {"edit", run_edit},
+    {"fold", run_fold},       {"input", run_input},   {"mouse", run_mouse},     {"page", run_page},
+    {"pick", run_pick},       {"redraw", run_redraw}, {"suspend", run_suspend}, {"vi", run_vi},
 };
 
-bool tui_command(struct tui *tui, struct repl_session *session, const char *name, const char *arguments)
+bool tui_command(struct tui *tui, struct repl_session *session, const char *name,
+                 const char *arguments)
 {
     if (session && session != tui->front)
         return false;

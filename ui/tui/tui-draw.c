@@ -16,14 +16,15 @@ static int wanted_rows(struct tui *tui, int rows)
 }
 
 /*
- * Tabs, transcript, bars, prompt, status. While the transcript is short the prompt stands below it, and
- * moves down as it grows.
+ * Tabs, transcript, bars, prompt, status. While the transcript is short the prompt stands below it,
+ * and moves down as it grows.
  */
 void tui_layout(struct tui *tui)
 {
     struct tui_layout *layout = &tui->layout;
     struct tui_layout before = *layout;
-    *layout = (struct tui_layout){.rows = screen_rows(tui->screen), .columns = screen_columns(tui->screen)};
+    *layout = (struct tui_layout){.rows = screen_rows(tui->screen),
+                                  .columns = screen_columns(tui->screen)};
     layout->small = layout->rows < TUI_ROWS_MIN || layout->columns < TUI_COLUMNS_MIN;
     if (!layout->small) {
         layout->status_row = layout->rows - 1;

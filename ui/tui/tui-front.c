@@ -38,13 +38,17 @@ static void cell_changed(void *context, struct repl_session *session, struct rep
     }
     tui_input_update(tui);
     tui_damage(tui, DAMAGE_TRANSCRIPT | DAMAGE_STATUS | DAMAGE_TABS);
-    /* The prompt is for the next cell: say so also on a glass that shows it already, to who reads along. */
-    if (cell->state == REPL_SETTLED && !session->running && !tui->layout.small && tui->focus == FOCUS_PROMPT)
+    /*
+     * The prompt is for the next cell: say so also on a glass that shows it already, to who reads
+     * along.
+     */
+    if (cell->state == REPL_SETTLED && !session->running && !tui->layout.small &&
+        tui->focus == FOCUS_PROMPT)
         tui->prompt_is_new = true;
 }
 
-static void cell_output(void *context, struct repl_session *session, struct repl_cell *cell, int stream,
-                        const char *data, size_t size)
+static void cell_output(void *context, struct repl_session *session, struct repl_cell *cell,
+                        int stream, const char *data, size_t size)
 {
     struct tui *tui = context;
     struct strbuf answers = STRBUF_INIT;
@@ -89,7 +93,8 @@ static void say(void *context, struct repl_session *session, const char *line)
         tui_say(tui, "%s", line);
 }
 
-static void show(void *context, struct repl_session *session, const char *title, const char *text, size_t size)
+static void show(void *context, struct repl_session *session, const char *title, const char *text,
+                 size_t size)
 {
     struct tui *tui = context;
     if (session && session != tui->front) /* it comes late: its reader looks elsewhere by now */
@@ -121,7 +126,8 @@ static void confirm(void *context, struct repl_session *session, const char *tex
     tui_damage(tui, DAMAGE_ALL);
 }
 
-static bool command(void *context, struct repl_session *session, const char *name, const char *arguments)
+static bool command(void *context, struct repl_session *session, const char *name,
+                    const char *arguments)
 {
     return tui_command(context, session, name, arguments);
 }

@@ -21,12 +21,12 @@
 #include "theme.h"
 #include "transcript.h"
 
-#define TUI_FRAME_MS 33     /* between two draws that nobody waits for */
-#define TUI_HOLD_MS 150     /* see tui.held_ms */
+#define TUI_FRAME_MS 33 /* between two draws that nobody waits for */
+#define TUI_HOLD_MS 150 /* see tui.held_ms */
 #define TUI_HOLD_STEP_MS 10
 #define TUI_COLUMNS_MIN 40
 #define TUI_ROWS_MIN 10
-#define TUI_INDENT 5        /* of a cell's output; its terminal is narrower by it */
+#define TUI_INDENT 5 /* of a cell's output; its terminal is narrower by it */
 
 enum tui_focus {
     FOCUS_PROMPT,
@@ -74,16 +74,16 @@ struct tui_picker {
 /* Looking for text in the transcript; also the line that ":" begins in browse mode. */
 struct tui_search {
     bool typing;
-    char kind;          /* '/', '?' or ':' */
-    struct strbuf line; /* what is typed */
-    struct strbuf text; /* what was searched for last; its matches are shown */
+    char kind;                    /* '/', '?' or ':' */
+    struct strbuf line;           /* what is typed */
+    struct strbuf text;           /* what was searched for last; its matches are shown */
     struct repl_session *session; /* where the last match is; NULL: there is none */
     size_t item, line_at;
 };
 
 /* Another program has the terminal. */
 struct tui_child {
-    pid_t pid; /* 0: none */
+    pid_t pid;  /* 0: none */
     char *path; /* of the file it was given */
     bool edits; /* what is in the file becomes the prompt's text */
 };
@@ -94,7 +94,7 @@ struct tui {
     struct repl *repl;
     struct edit *edit;
     struct keys *keys;
-    struct keymap *keymap;
+    const struct keymap *keymap;
     struct screen *screen;
     enum theme_kind theme;
     struct tui_layout layout;
@@ -110,21 +110,23 @@ struct tui {
     int64_t typed_ms;           /* the last key of text; 0: a command came after it */
     bool mouse;
 
-    char *message;    /* one line, until the next key */
-    char *question;   /* yes or no */
+    char *message;  /* one line, until the next key */
+    char *question; /* yes or no */
     bool question_asked_by_key;
     char *signature;
     uint64_t completion, inspection; /* requests that wait */
-    bool to_cell;      /* keys go to the running cell's terminal */
-    uint64_t to_cell_given;   /* the cell that a person has given the keys, whether it reads or not */
+    bool wants_all; /* the inspection is for the reader, not for the line above the prompt */
+    bool to_cell;   /* keys go to the running cell's terminal */
+    uint64_t to_cell_given; /* the cell that a person has given the keys, whether it reads or not */
     uint64_t to_cell_refused; /* the cell for which a person has taken the keys back */
 
     struct layout prompt; /* rows of its text */
-    int prompt_top;    /* first row of the prompt's text that is shown */
+    int prompt_top;       /* first row of the prompt's text that is shown */
     int cursor_row, cursor_column;
     bool popup_shown;
-    bool prompt_is_new;   /* a cell is over: write the prompt again, whatever is on the glass */
-    int64_t held_ms;      /* a line went to a cell: until then keys wait to see who reads the next; 0: no */
+    bool prompt_is_new; /* a cell is over: write the prompt again, whatever is on the glass */
+    int64_t
+        held_ms; /* a line went to a cell: until then keys wait to see who reads the next; 0: no */
     bool cell_has_screen; /* as it was when input_update() looked */
     bool in_key;          /* what happens now, a key has done */
 
@@ -161,7 +163,8 @@ void tui_react(struct tui *tui, unsigned reaction);
 void tui_run_line(struct tui *tui, const char *line);
 
 /* ---- tui-commands.c: the commands that are the front end's ---- */
-bool tui_command(struct tui *tui, struct repl_session *session, const char *name, const char *arguments);
+bool tui_command(struct tui *tui, struct repl_session *session, const char *name,
+                 const char *arguments);
 
 /* ---- tabs.c, status.c, bars.c ---- */
 void tui_tabs_draw(struct tui *tui);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where a key goes: to a question, to what lies over the transcript, to the running cell, to a command
- * (alone, or as the end of a sequence), and else to the editor.
+ * Where a key goes: to a question, to what lies over the transcript, to the running cell, to a
+ * command (alone, or as the end of a sequence), and else to the editor.
  */
 #include "config.h"
 
@@ -49,7 +49,10 @@ void tui_run_line(struct tui *tui, const char *line)
     tui_damage(tui, DAMAGE_ALL);
 }
 
-/* ---- the editor ---------------------------------------------------------------------------------- */
+/*
+ * ---- the editor
+ * ----------------------------------------------------------------------------------
+ */
 
 static void forget_signature(struct tui *tui)
 {
@@ -117,14 +120,18 @@ static void interrupt_or_clear(struct tui *tui)
     tui_damage(tui, DAMAGE_ALL);
 }
 
-/* ---- sequences ----------------------------------------------------------------------------------- */
+/*
+ * ---- sequences
+ * -----------------------------------------------------------------------------------
+ */
 
 static enum keymap_answer look_up(const struct tui *tui, const char *keys, const char **ret_line)
 {
     enum keymap_answer answer = KEYMAP_NONE;
     if (tui->focus == FOCUS_BROWSE)
         answer = keymap_lookup(tui->keymap, KEYMAP_BROWSE, keys, ret_line);
-    if (answer == KEYMAP_NONE && (tui->focus != FOCUS_BROWSE || strncmp(keys, "C-x", 3) == 0 || keys[0] == 'F'))
+    if (answer == KEYMAP_NONE &&
+        (tui->focus != FOCUS_BROWSE || strncmp(keys, "C-x", 3) == 0 || keys[0] == 'F'))
         answer = keymap_lookup(tui->keymap, KEYMAP_PROMPT, keys, ret_line);
     return answer;
 }
@@ -159,7 +166,8 @@ static void continue_sequence(struct tui *tui, const struct key *key)
 {
     const char *line;
     size_t used = strlen(tui->sequence);
-    if (is_named(key, "C-g") || is_named(key, "Esc") || used + strlen(key->name) + 2 > sizeof(tui->sequence)) {
+    if (is_named(key, "C-g") || is_named(key, "Esc") ||
+        used + strlen(key->name) + 2 > sizeof(tui->sequence)) {
         end_sequence(tui);
         return;
     }
@@ -187,7 +195,10 @@ static void continue_sequence(struct tui *tui, const struct key *key)
     }
 }
 
-/* ---- keys of the prompt and of browse mode ------------------------------------------------------------ */
+/*
+ * ---- keys of the prompt and of browse mode
+ * ------------------------------------------------------------
+ */
 
 /* Whether the key was, or begins, a command. */
 static bool run_bound(struct tui *tui, const struct key *key)
@@ -295,8 +306,8 @@ static void mouse(struct tui *tui, const struct key *key)
 static bool take_report(struct tui *tui, const struct key *key)
 {
     enum theme_kind theme;
-    if (key->type == KEY_REPLY && tui->theme != THEME_MONO && theme_from_reply(key->text, key->text_size, &theme) &&
-        theme != tui->theme) {
+    if (key->type == KEY_REPLY && tui->theme != THEME_MONO &&
+        theme_from_reply(key->text, key->text_size, &theme) && theme != tui->theme) {
         tui->theme = theme;
         tui_damage(tui, DAMAGE_ALL);
     }

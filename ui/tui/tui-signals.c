@@ -87,8 +87,8 @@ unsigned tui_signals_take(void)
     char bytes[64];
     while (read(wake[0], bytes, sizeof(bytes)) > 0)
         continue;
-    return take(SIGWINCH, TUI_SIGNAL_SIZE) | take(SIGTSTP, TUI_SIGNAL_STOP) | take(SIGCHLD, TUI_SIGNAL_CHILD) |
-           take(SIGINT, TUI_SIGNAL_INTERRUPT);
+    return take(SIGWINCH, TUI_SIGNAL_SIZE) | take(SIGTSTP, TUI_SIGNAL_STOP) |
+           take(SIGCHLD, TUI_SIGNAL_CHILD) | take(SIGINT, TUI_SIGNAL_INTERRUPT);
 }
 
 int tui_signals_deadly(void)

@@ -47,7 +47,10 @@ void tui_say(struct tui *tui, const char *format, ...)
     tui_damage(tui, DAMAGE_ALL);
 }
 
-/* ---- sessions and the one prompt ------------------------------------------------------------------ */
+/*
+ * ---- sessions and the one prompt
+ * ------------------------------------------------------------------
+ */
 
 static bool is_open(const struct tui *tui, const struct repl_session *session)
 {
@@ -88,7 +91,10 @@ void tui_follow_front(struct tui *tui)
     tui_damage(tui, DAMAGE_ALL);
 }
 
-/* ---- the rounds of the loop ------------------------------------------------------------------------- */
+/*
+ * ---- the rounds of the loop
+ * -------------------------------------------------------------------------
+ */
 
 static void handle_keys(struct tui *tui, bool late)
 {
@@ -202,31 +208,16 @@ static void run_loop(struct tui *tui)
     }
 }
 
-/* ---- life -------------------------------------------------------------------------------------------- */
+/*
+ * ---- life
+ * --------------------------------------------------------------------------------------------
+ */
 
 bool tui_is_possible(void)
 {
     const char *terminal = getenv("TERM");
     return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && terminal && terminal[0] &&
            strcmp(terminal, "dumb") != 0 && strcmp(terminal, "unknown") != 0;
-}
-
-static void load_keys(struct tui *tui)
-{
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    char *path = config && config[0] ? xasprintf("%s/hermes-repl/keys", config)
-                 : home              ? xasprintf("%s/.config/hermes-repl/keys", home)
-                                     : NULL;
-    struct strbuf warnings = STRBUF_INIT;
-    tui->keymap = keymap_new();
-    if (path && access(path, F_OK) == 0 && !keymap_load(tui->keymap, path, &warnings))
-        strbuf_addf(&warnings, "%s cannot be read\n", path);
-    if (warnings.size) {
-        warnings.data[strcspn(warnings.data, "\n")] = '\0';
-        tui_say(tui, "%s", warnings.data);
-    }
-    strbuf_free(&warnings);
-    free(path);
 }
 
 static void load_file(struct tui *tui, const char *file)
@@ -257,7 +248,6 @@ static bool start(struct tui *tui, struct repl_options *options, struct strbuf *
         return false;
     tui->edit = edit_new(repl_history(tui->repl));
     tui->keys = keys_new();
-    load_keys(tui);
     edit_set_width(tui->edit, columns);
     tui_follow_front(tui);
     return true;
@@ -270,7 +260,6 @@ static void finish(struct tui *tui)
     repl_free(tui->repl);
     edit_free(tui->edit);
     keys_free(tui->keys);
-    keymap_free(tui->keymap);
     free(tui->message);
     free(tui->question);
     free(tui->signature);
@@ -282,11 +271,15 @@ static void finish(struct tui *tui)
     tui_signals_done();
 }
 
-bool tui_run(struct hermes_engine *engine, struct repl_options *options, const char *file, int *ret_status,
-             struct strbuf *error)
+bool tui_run(struct hermes_engine *engine, struct repl_options *options, const char *file,
+             int *ret_status, struct strbuf *error)
 {
     static const char ask_background[] = "\033]11;?\033\\";
-    struct tui tui = {.engine = engine, .settings = options->settings, .damage = DAMAGE_ALL, .draw_now = true};
+    struct tui tui = {.engine = engine,
+                      .settings = options->settings,
+                      .keymap = options->keymap,
+                      .damage = DAMAGE_ALL,
+                      .draw_now = true};
     bool good = start(&tui, options, error);
     if (good) {
         if (file)
