@@ -111,10 +111,11 @@ struct store {
     dev_t damaged_device; /* a file to be set aside when it is still in its place */
     ino_t damaged_inode;  /* 0: none */
     struct store_jobs backlog;
-    int64_t retry_ms;      /* 0: now */
-    int64_t busy_since_ms; /* 0: it is not */
-    int64_t tidy_ms;       /* when the journal is to be copied; 0: not yet */
-    int tidy_pages;        /* that it had grown by then */
+    int64_t retry_ms;              /* 0: now */
+    int64_t busy_since_ms;         /* 0: it is not */
+    int64_t tidy_ms;               /* when the journal is to be copied; 0: not yet */
+    int tidy_pages;                /* that it had grown by then */
+    struct store_tidying *tidying; /* NULL: nobody copies it */
     struct store_open_cell *open_cells;
     size_t open_count, open_capacity;
     char **entered; /* sessions, for the live marks */
@@ -154,6 +155,11 @@ void store_note_failure(struct store *store, enum database_state state, const ch
  * The open database is damaged: set aside, if nobody else has done so already, and another opened.
  */
 bool store_replace_damaged(struct store *store);
+
+/* ---- the journal (store-journal.c) ----------------------------------------------------------- */
+
+void store_tidy_journal(struct store *store);
+void store_end_tidying(struct store *store);
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 

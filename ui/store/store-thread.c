@@ -14,9 +14,6 @@
 #define CALL_BUSY_MS 5000
 #define TRANSACTION_JOBS 256
 #define TRANSACTION_BYTES (4u << 20)
-#define JOURNAL_PAGES 1000      /* copied into the database when nothing was written for a while */
-#define JOURNAL_PAGES_MOST 8000 /* and in any case */
-#define JOURNAL_IDLE_MS 300
 
 /* ---- waiting -------------------------------------------------------------------------------- */
 
@@ -247,37 +244,6 @@ static void run_call(struct store *store, struct store_call *call)
         store_call_free(call);
 }
 
-/* ---- the journal ---------------------------------------------------------------------------- */
-
-/*
- * Copy the journal into the database. It syncs, which takes as long as the disk likes, but holds up
- * no other process.
- */
-static void tidy_journal(struct store *store)
-{
-    struct database *database = store->database;
-    int pages, copied;
-    int64_t now = now_ms();
-    if (store->place != PLACE_FILE) {
-        store->tidy_ms = 0;
-        return;
-    }
-    if (database->journal_pages < database->journal_seen)
-        database->journal_seen = 0; /* it was begun anew */
-    int grown = database->journal_pages - database->journal_seen;
-    if (grown < JOURNAL_PAGES) {
-        store->tidy_ms = 0;
-    } else if (grown < JOURNAL_PAGES_MOST && (grown != store->tidy_pages || !store->tidy_ms)) {
-        store->tidy_ms = now + JOURNAL_IDLE_MS;
-        store->tidy_pages = grown;
-    } else if (grown >= JOURNAL_PAGES_MOST || now >= store->tidy_ms) {
-        database->sql->wal_checkpoint_v2(database->handle, "main", SQLITE_CHECKPOINT_PASSIVE,
-                                         &pages, &copied);
-        database->journal_seen = database->journal_pages;
-        store->tidy_ms = 0;
-    }
-}
-
 /* ---- the thread ----------------------------------------------------------------------------- */
 
 static void work(struct store *store, struct store_jobs *jobs)
@@ -307,6 +273,7 @@ static void answer_flush(struct store *store)
 
 static void end(struct store *store)
 {
+    store_end_tidying(store);
     if (store->place == PLACE_FILE && !store_file_is_gone(store)) {
         store_remove_marks(store);
         database_close(store->database);
@@ -332,7 +299,7 @@ void *store_thread(void *context)
         work(store, &jobs);
         if (hurried)
             answer_flush(store);
-        tidy_journal(store);
+        store_tidy_journal(store);
     }
     end(store);
     return NULL;
