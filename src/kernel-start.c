@@ -312,6 +312,7 @@ int hr_kernel_new(struct hermes_engine *engine, struct hr_spec *spec, struct hr_
     hr_event_kernel(kernel);
     failed = hr_engine_need_thread(engine);
     if (failed) {
+        kernel->listed = false; /* it never served anybody */
         hr_kernel_kill(kernel, HERMES_PREVIOUS_DIED);
         return hr_error_set(error, HERMES_ESYSTEM, failed, "cannot start a thread: %s",
                             strerror(failed));

@@ -384,7 +384,6 @@ START_TEST(no_descriptor_for_a_client)
     te_thread_join(&thread);
     EXPECT_OUTPUT(thread.result, "{'id': 1, 'result': {'ran': True}}\n\n");
     hermes_result_free(thread.result);
-    fprintf(stderr, "used %d\n", (int)used);
     ck_assert_int_lt(used, 60);
 }
 END_TEST
