@@ -763,7 +763,8 @@ END_TEST
 
 START_TEST(answers_questions)
 {
-    run("amount = 12\ndef area(width, height=1):\n    'Width times height.'\n    return width * height");
+    run("amount = 12\ndef area(width, height=1):\n    'Width times height.'\n    return width * "
+        "height");
     ck_assert_msg(enter(":vars"), "%s", strbuf_text(&error));
     ck_assert(repl_awaits_answer(repl));
     AWAIT(!repl_awaits_answer(repl));

@@ -13,7 +13,7 @@ static const char usage[] =
     "usage: hermes-repl [--plain] [--session NAME] [FILE]   work in sessions\n"
     "       hermes-repl --batch FILE|- [ARGS...]            run a script or notebook\n"
     "       hermes-repl -c CODE [ARGS...]                   run one cell\n"
-    "       hermes-repl --verify FILE | --convert FILE OUT  a notebook's outputs, form\n"
+    "       hermes-repl --verify FILE | --convert FILE OUT  check, or write it anew\n"
     "       hermes-repl --mcp                               serve an agent\n";
 
 /* "-q, --quiet" or "    --timeout S". */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complete-local.h"
 #include "json-write.h"
 #include "plain-internal.h"
 
@@ -87,10 +88,32 @@ static bool complete_command(struct plain *plain)
     return true;
 }
 
+static void offer_local(struct plain *plain, size_t start, struct local_matches *matches)
+{
+    offer(plain, start, edit_point(plain->edit), matches->items, matches->count);
+    local_matches_free(matches);
+}
+
+/*
+ * Paths are known here; a kernel that cannot be asked leaves the words of Python and of this
+ * session.
+ */
 void plain_complete(struct plain *plain)
 {
-    if (!complete_command(plain))
-        plain->completion = ask(plain, "complete");
+    struct local_matches matches = {NULL, 0, 0};
+    size_t size, start, point = edit_point(plain->edit);
+    const char *text = edit_text(plain->edit, &size);
+    if (complete_command(plain))
+        return;
+    if (local_files(text, size, point, plain->front->pid, &matches, &start)) {
+        offer_local(plain, start, &matches);
+        return;
+    }
+    plain->completion = ask(plain, "complete");
+    if (plain->completion)
+        return;
+    local_words(text, point, plain->front, &matches, &start);
+    offer_local(plain, start, &matches);
 }
 
 void plain_signature(struct plain *plain)

@@ -126,7 +126,7 @@ void repl_free(struct repl *repl)
 {
     if (!repl)
         return;
-    repl->front = (struct repl_front){NULL};
+    repl->front = (struct repl_front){.say = NULL};
     tool_calls_free(&repl->calls);
     repl_sessions_free(repl);
     for (size_t i = 0; i < repl->pending_count; i++)
