@@ -139,9 +139,11 @@ class Load(Case):
         lines = self.finish(self.start("search", *texts))
         self.assertEqual(len(lines), len(texts))
         for text, line in zip(texts, lines):
-            matches, slowest = (int(word) for word in line.split())
-            print("%-20s %4d matches %7.1f ms" % (text, matches, slowest / 1000))
-            self.assertLess(slowest / 1000, 50 * SLOW, text)
+            matches, quickest, processor = (int(word) for word in line.split())
+            print("%-20s %4d matches %7.1f ms, %7.1f ms of a processor"
+                  % (text, matches, quickest / 1000, processor / 1000))
+            # Others use the machine, too: what they take away is not the search's.
+            self.assertLess(processor / 1000, 50 * SLOW, text)
 
 
 if __name__ == "__main__":

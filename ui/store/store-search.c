@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Searching: the text as a whole, letters in either case, newest cells first. By the index where it
- * can (three characters and more); else by a look at each row.
+ * can (three characters and more); else by a look at each row, as many as there is time for.
  */
 #include "config.h"
 
@@ -65,7 +65,10 @@ static bool search(struct store *store, struct store_call *call)
         database_bind_int(database, ids, 4, session);
     bool good = store_piece_add_ids(database, piece, ids);
     strbuf_free(&wanted);
-    return good;
+    if (good || indexed || database->state != DATABASE_STOPPED)
+        return good;
+    piece->more = false; /* so many rows were not looked at in time: the newest were */
+    return true;
 }
 
 bool store_search(struct store *store, const char *session, const char *text, size_t limit,
