@@ -116,6 +116,7 @@ cell_name = ''
 cell_compiled = False
 light_cells = 100           # how many more cells are compiled as compile_lightly() does it
 caught = []                 # the code that it caught
+scratch = None              # the globals that it would have run in
 loop = None                 # asyncio's, once a cell used a top-level await
 display_lock = _thread.allocate_lock()
 displaying = False          # whether display() may send frames: in a cell, once one asked for displays
@@ -595,12 +596,13 @@ def compile_at(source, line, keep):
 def compile_lightly(text):
     """The first compile() of a process makes the types of all syntax nodes, which takes as long as a tenth of the
     interpreter's start. exec() of a text does not need them, but does not give the code either: so the profiler's hook
-    takes that where it is about to begin, and nothing is run. Its file name is '<string>'. None: compile() is to say
-    what is wrong with the text."""
-    global light_cells
+    takes that where it is about to begin, and nothing is run. It is known by its globals: handlers and finalizers may
+    be called meanwhile. Its file name is '<string>'. None: compile() is to say what is wrong with the text."""
+    global light_cells, scratch
     light_cells -= 1
+    scratch = {'__builtins__': {}}
     try:
-        setprofile(catch_code); exec(text, {})
+        setprofile(catch_code); exec(text, scratch)
     except Caught:
         pass
     except BaseException as error:
@@ -617,7 +619,7 @@ class Caught(BaseException):
 
 
 def catch_code(frame, event, argument):
-    if event == 'call' and frame.f_code.co_filename == '<string>':
+    if event == 'call' and frame.f_globals is scratch:
         caught[:] = (frame.f_code,)
         raise Caught
 

@@ -168,13 +168,32 @@ void hr_process_signal(struct hr_process *process, int signal_number)
         tell_guard(process, HR_GUARD_INTERRUPT, signal_number, ++process->signals_asked);
 }
 
+/* By somebody's SIGSTOP. What a debugger or a sanitizer has stopped is its own affair. */
+static bool is_stopped(pid_t pid)
+{
+    char path[40], stat[512], *at;
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    n = read(fd, stat, sizeof stat - 1);
+    close(fd);
+    stat[n > 0 ? n : 0] = '\0';
+    at = strrchr(stat, ')');
+    return at && at[1] && at[2] == 'T';
+}
+
 void hr_process_kill(struct hr_process *process, int grace_ms)
 {
     process->kill_asked = true;
     if (process->finished || !process->child)
         return;
     tell_guard(process, HR_GUARD_KILL, grace_ms, 0);
-    kill(process->child, SIGCONT); /* somebody may have stopped it */
+    if (is_stopped(process->child))
+        kill(process->child, SIGCONT);
 }
 
 #else /* ---- without a guard ------------------------------------------------------------------- */

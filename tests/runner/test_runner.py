@@ -941,6 +941,24 @@ class Lines(Case):
         kernel.run('1 1', name='fourth')
         self.assertIn('AST', self.ok(kernel, nodes))
 
+    def test_finalizers_and_handlers_while_a_cell_is_compiled(self):
+        """They may be of code that has no file either; no cell is run twice, none of them instead of a cell."""
+        kernel = self.kernel()
+        self.ok(kernel, """
+            import gc, signal
+            n, deaths, alarms = 0, 0, 0
+            exec('class Cycle:\\n def __init__(self): self.me = self\\n def __del__(self):\\n  global deaths\\n'
+                 '  deaths += 1\\ndef ring(*args):\\n global alarms\\n alarms += 1')
+            signal.signal(signal.SIGALRM, ring)
+            gc.set_threshold(1)
+            _ = signal.setitimer(signal.ITIMER_REAL, 0.001, 0.0002)""")
+        body = 'n += 1; Cycle(); a = [%d, (), {}]\n' + 'def f(x=()):\n    return [x, {x: (x, [x])}]\n' * 20
+        for i in range(70):
+            self.ok(kernel, body % i)
+            self.assertEqual(kernel.err, '')
+        self.ok(kernel, '_ = signal.setitimer(signal.ITIMER_REAL, 0)')
+        self.assertEqual(kernel.value('n, deaths > 50, alarms > 0'), '(70, True, True)')
+
     def test_user_profiler_is_kept(self):
         for first in 'pass', '1 1':
             kernel = self.kernel()
