@@ -98,6 +98,21 @@ START_TEST(brackets_that_belong_together_are_marked)
 }
 END_TEST
 
+START_TEST(vi_keys_are_shown)
+{
+    terminal_keys(tui, "\033OS"); /* F4 */
+    tui_wait_status("vi:ins");
+    terminal_keys(tui, "word");
+    terminal_wait_text(tui, ">>> word");
+    terminal_keys(tui, "\033");
+    tui_wait_status("vi:cmd");
+    terminal_keys(tui, "0x");
+    terminal_wait_text(tui, ">>> ord");
+    terminal_keys(tui, "\033OS");
+    terminal_wait(tui, strstr(terminal_row(tui, tui_status_row()), "vi:") == NULL);
+}
+END_TEST
+
 START_TEST(history_comes_back_by_up)
 {
     tui_run("first = 1", 1);
@@ -186,6 +201,75 @@ START_TEST(colours_and_wide_characters_arrive)
     ck_assert(VTERM_COLOR_IS_INDEXED(&cell.fg));
     ck_assert_int_eq(cell.fg.indexed.idx, 1);
     ck_assert_int_eq(terminal_cell(tui, row, 9).width, 2);
+}
+END_TEST
+
+/* Whether the tests' Python has a module; else what needs it is left out, and says so. */
+static bool has_module(const char *name)
+{
+    char line[128];
+    snprintf(line, sizeof(line), "import %s; print('it is', 'there')", name);
+    tui_run(line, 1);
+    terminal_wait(tui, terminal_find(tui, "     it is there") >= 0 ||
+                           terminal_find(tui, "ModuleNotFound") >= 0);
+    bool there = terminal_find(tui, "     it is there") >= 0;
+    if (!there)
+        fprintf(stderr, "left out: %s has no %s\n", test_python(), name);
+    terminal_keys(tui, "\030l");
+    terminal_wait_no_text(tui, "[1]");
+    return there;
+}
+
+START_TEST(nested_bars_of_tqdm_end_as_on_a_terminal)
+{
+    if (!has_module("tqdm"))
+        return;
+    tui_enter("from tqdm import tqdm; import time");
+    terminal_paste(tui, "for i in tqdm(range(3), 'outer'):\n    for j in tqdm(range(9), 'inner'): "
+                        "time.sleep(.01)\n");
+    terminal_keys(tui, "\r");
+    terminal_wait(tui, terminal_find(tui, "outer: 100%") >= 0 &&
+                           terminal_count(tui, "inner: 100%") == 3);
+    tui_wait_status("idle");
+    ck_assert_int_eq(terminal_count(tui, "outer: "), 1);
+    ck_assert_int_eq(terminal_count(tui, "inner: "), 3);
+}
+END_TEST
+
+START_TEST(a_table_of_rich_has_its_colours)
+{
+    if (!has_module("rich"))
+        return;
+    terminal_paste(tui,
+                   "from rich.table import Table; from rich.console import Console\n"
+                   "t = Table('Name'); t.add_row('[red]world 世界[/red]'); Console().print(t)");
+    terminal_keys(tui, "\r");
+    int row = terminal_wait_text(tui, "│ world 世界 │");
+    VTermScreenCell cell = terminal_cell(tui, row, terminal_column(tui, row, "world"));
+    ck_assert(VTERM_COLOR_IS_INDEXED(&cell.fg));
+    ck_assert_int_eq(cell.fg.indexed.idx, 1);
+}
+END_TEST
+
+START_TEST(a_picture_is_shown_in_half_blocks)
+{
+    terminal_paste(tui, "import zlib, struct\n"
+                        "def chunk(kind, data):\n"
+                        "    check = struct.pack('>I', zlib.crc32(kind + data))\n"
+                        "    return struct.pack('>I', len(data)) + kind + data + check\n"
+                        "head = chunk(b'IHDR', struct.pack('>IIBBBBB', 8, 8, 8, 2, 0, 0, 0))\n"
+                        "body = chunk(b'IDAT', zlib.compress((b'\\0' + b'\\xff\\0\\0' * 8) * 8))\n"
+                        "png = b'\\x89PNG\\r\\n\\x1a\\n' + head + body + chunk(b'IEND', b'')\n"
+                        "class Picture:\n"
+                        "    def _repr_png_(self): return png\n");
+    terminal_keys(tui, "\r\r");
+    terminal_wait_text(tui, "[1]");
+    tui_enter("Picture()");
+    int row = terminal_wait_text(tui, "     ▀▀▀▀");
+    VTermScreenCell cell = terminal_cell(tui, row, 5);
+    ck_assert(VTERM_COLOR_IS_INDEXED(&cell.fg));
+    ck_assert_int_eq(cell.fg.indexed.idx, 196);
+    ck_assert_int_eq(cell.bg.indexed.idx, 196);
 }
 END_TEST
 
@@ -417,6 +501,7 @@ static Suite *suite_tui(void)
     tcase_add_test(tests, a_block_goes_on_until_it_is_complete);
     tcase_add_test(tests, the_prompt_edits_within_a_block);
     tcase_add_test(tests, brackets_that_belong_together_are_marked);
+    tcase_add_test(tests, vi_keys_are_shown);
     tcase_add_test(tests, history_comes_back_by_up);
     tcase_add_test(tests, reverse_search_shows_what_it_looks_for);
     tcase_add_test(tests, a_thousand_pasted_lines_run_only_when_told_to);
@@ -425,6 +510,9 @@ static Suite *suite_tui(void)
     tcase_add_test(tests, output_is_live);
     tcase_add_test(tests, a_progress_bar_stays_one_line);
     tcase_add_test(tests, colours_and_wide_characters_arrive);
+    tcase_add_test(tests, nested_bars_of_tqdm_end_as_on_a_terminal);
+    tcase_add_test(tests, a_table_of_rich_has_its_colours);
+    tcase_add_test(tests, a_picture_is_shown_in_half_blocks);
     tcase_add_test(tests, output_cannot_leave_its_block);
     tcase_add_test(tests, long_output_is_folded_and_opens);
     tcase_add_test(tests, a_hundred_thousand_lines_are_no_trouble);

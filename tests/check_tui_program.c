@@ -247,11 +247,11 @@ START_TEST(leaving_asks_when_something_runs)
     tui_enter("import time; time.sleep(60)");
     tui_wait_status("busy");
     terminal_keys(tui, "\004");
-    terminal_wait_text(tui, "y yes");
+    terminal_wait_text(tui, "(y/n)");
     terminal_keys(tui, "n");
-    terminal_wait_no_text(tui, "y yes");
+    terminal_wait_no_text(tui, "(y/n)");
     tui_enter(":quit");
-    terminal_wait_text(tui, "y yes");
+    terminal_wait_text(tui, "(y/n)");
     terminal_keys(tui, "y");
     terminal_wait_exit(tui);
     tui_stop();

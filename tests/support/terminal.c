@@ -311,6 +311,8 @@ void terminal_resize(struct terminal *terminal, int rows, int columns)
     struct winsize size = {(unsigned short)rows, (unsigned short)columns, 0, 0};
     terminal->rows = rows;
     terminal->columns = columns;
+    vterm_input_write(terminal->vt, "\033[H",
+                      3); /* 0.1.4 writes out of bounds if the cursor is beyond */
     vterm_set_size(terminal->vt, rows, columns);
     ioctl(terminal->fd, TIOCSWINSZ, &size);
 }

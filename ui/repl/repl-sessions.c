@@ -316,12 +316,12 @@ void repl_close(struct repl *repl, struct repl_session *session)
     tool_calls_forget(&repl->calls, data->owner);
     repl_leave_store(repl, session);
     forget_cells(repl, session);
-    repl_forget_requests(repl, session);
     repl_drop_questions(repl, session, 0);
     repl_drop_doubt(repl, REPL_SURE, session);
     memmove(&repl->sessions[at], &repl->sessions[at + 1],
             (repl->session_count - at - 1) * sizeof(repl->sessions[0]));
     repl->session_count--;
+    repl_forget_requests(repl, session); /* now that it is not among the open ones */
     bool was_front = repl->in_front == session;
     if (was_front)
         repl->in_front = NULL;

@@ -40,10 +40,10 @@ static int rows_of(const struct tui *tui, const char *text)
     return rows;
 }
 
-/* What is not the prompt's: "[question]  y yes · n no". Yours. */
+/* What is not the prompt's: "[question] (y/n)". Yours. */
 static char *question_text(const struct tui *tui)
 {
-    return xasprintf(" %s  y yes · n no", tui->question);
+    return xasprintf(" %s (y/n)", tui->question);
 }
 
 int tui_bars_count(const struct tui *tui)
@@ -65,7 +65,8 @@ int tui_bars_count(const struct tui *tui)
 static int draw_bar(struct tui *tui, int row, const char *text, enum theme_role role)
 {
     struct block_style style = tui_style(tui, role);
-    for (int rows = rows_of(tui, text); rows > 0; rows--, row++) {
+    int end = tui->layout.bar_row + tui->layout.bar_rows;
+    for (int rows = rows_of(tui, text); rows > 0 && row < end; rows--, row++) {
         size_t size = row_size(text, tui->layout.columns);
         screen_fill(tui->screen, row, 0, tui->layout.columns, style);
         screen_text(tui->screen, row, 0, tui->layout.columns, text, size, style);
@@ -106,24 +107,24 @@ void tui_bars_draw(struct tui *tui)
 {
     int row = tui->layout.bar_row;
     char *text;
-    if (tui->front->questions)
-        draw_approval(tui, row++);
-    if (tui->signature && tui->focus == FOCUS_PROMPT)
-        row = draw_bar(tui, row, tui->signature, ROLE_MESSAGE);
-    if (tui->message)
-        row = draw_bar(tui, row, tui->message, ROLE_MESSAGE);
-    if (tui->search.typing) {
-        text = xasprintf("%c%s", tui->search.kind, strbuf_text(&tui->search.line));
-        draw_bar(tui, row, text, ROLE_TEXT);
-        tui->cursor_row = row++;
-        tui->cursor_column = (int)glyph_columns(text, strlen(text));
-        free(text);
-    }
     if (tui->question) {
         text = question_text(tui);
-        draw_bar(tui, row, text, ROLE_BAR);
+        row = draw_bar(tui, row, text, ROLE_BAR);
         free(text);
     }
+    if (tui->front->questions)
+        draw_approval(tui, row++);
+    if (tui->search.typing) {
+        text = xasprintf("%c%s", tui->search.kind, strbuf_text(&tui->search.line));
+        tui->cursor_row = row;
+        tui->cursor_column = (int)glyph_columns(text, strlen(text));
+        row = draw_bar(tui, row, text, ROLE_TEXT);
+        free(text);
+    }
+    if (tui->message)
+        row = draw_bar(tui, row, tui->message, ROLE_MESSAGE);
+    if (tui->signature && tui->focus == FOCUS_PROMPT)
+        draw_bar(tui, row, tui->signature, ROLE_MESSAGE);
 }
 
 bool tui_bars_key(struct tui *tui, const struct key *key)
@@ -131,8 +132,6 @@ bool tui_bars_key(struct tui *tui, const struct key *key)
     if (!tui->question || key->type == KEY_MOUSE || key->type == KEY_PASTE ||
         key->type == KEY_FOCUS || key->type == KEY_REPLY)
         return false;
-    size_t size;
-    edit_text(tui->edit, &size);
     bool typing = !tui->question_asked_by_key && tui_now_ms() - tui->typed_ms < TYPING_MS;
     bool yes = strcmp(key->name, "y") == 0 || strcmp(key->name, "Y") == 0;
     bool no = strcmp(key->name, "n") == 0 || strcmp(key->name, "N") == 0 ||

@@ -28,8 +28,11 @@ void tui_layout(struct tui *tui)
     layout->small = layout->rows < TUI_ROWS_MIN || layout->columns < TUI_COLUMNS_MIN;
     if (!layout->small) {
         layout->status_row = layout->rows - 1;
-        layout->bar_rows = tui_bars_count(tui);
         layout->prompt_rows = tui_prompt_rows(tui, layout->rows / 2);
+        layout->bar_rows = tui_bars_count(tui);
+        int room =
+            layout->rows - 3 - layout->prompt_rows; /* tabs, status, one row of the transcript */
+        layout->bar_rows = layout->bar_rows < room ? layout->bar_rows : room;
         layout->transcript_row = 1;
         int rest = layout->rows - 2 - layout->bar_rows - layout->prompt_rows;
         layout->transcript_rows = rest > 1 ? rest : 1;

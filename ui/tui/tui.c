@@ -227,6 +227,29 @@ static void load_file(struct tui *tui, const char *file)
     free(line);
 }
 
+/*
+ * Kernels are started behind a screen that is there already: finding an interpreter may take its
+ * time.
+ */
+static void draw_first(struct tui *tui, const struct repl_options *options)
+{
+    int columns = screen_columns(tui->screen), rows = screen_rows(tui->screen);
+    const char *name = options->sessions && options->sessions[0] ? options->sessions[0] : "main";
+    struct block_style bar = tui_style(tui, ROLE_STATUS);
+    char *tab = xasprintf(" 1:%s ", name), *status = xasprintf(" %s │ starting", name);
+    if (columns >= TUI_COLUMNS_MIN && rows >= TUI_ROWS_MIN) {
+        screen_fill(tui->screen, 0, 0, columns, tui_style(tui, ROLE_TAB));
+        screen_puts(tui->screen, 0, 0, columns, tab, tui_style(tui, ROLE_TAB_FRONT));
+        screen_puts(tui->screen, 1, 0, columns, ">>> ", tui_style(tui, ROLE_PROMPT));
+        screen_fill(tui->screen, rows - 1, 0, columns, bar);
+        screen_puts(tui->screen, rows - 1, 0, columns, status, bar);
+        screen_cursor(tui->screen, 1, 4);
+        screen_flush(tui->screen);
+    }
+    free(tab);
+    free(status);
+}
+
 static bool start(struct tui *tui, struct repl_options *options, struct strbuf *error)
 {
     setlocale(LC_CTYPE, "");
@@ -243,6 +266,7 @@ static bool start(struct tui *tui, struct repl_options *options, struct strbuf *
     options->rows = rows - 4;
     options->blocks = true;
     options->terminal = screen_has_colour(tui->screen) ? "xterm-256color" : "xterm";
+    draw_first(tui, options);
     tui->repl = repl_new(tui->engine, options, &tui_front, tui, error);
     if (!tui->repl)
         return false;
