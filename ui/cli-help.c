@@ -137,30 +137,114 @@ void cli_help_all(struct strbuf *out, struct settings *settings)
                 "Flags that can be configured have a --no- form.\n");
 }
 
+/* ---- the list of options --------------------------------------------------------------------- */
+
+#define OPTION_COLUMNS 6
+#define OPTION_WIDTH_MAX 20 /* what is longer moves the rest of its line only */
+
+/* What kind of value is taken. */
+static const char *type_name(const struct cli_entry *entry)
+{
+    static const char *const names[] = {
+        [CLI_TYPE_FLAG] = "flag",     [CLI_TYPE_TEXT] = "text",       [CLI_TYPE_LIST] = "list",
+        [CLI_TYPE_CHOICE] = "choice", [CLI_TYPE_SECONDS] = "seconds", [CLI_TYPE_OPTIONAL] = "text",
+        [CLI_TYPE_TOOLS] = "names",   [CLI_TYPE_APPROVE] = "policy",  [CLI_TYPE_COMMANDS] = "object",
+    };
+    for (size_t i = 0; entry->engine && hermes_option_at(i); i++) {
+        const struct hermes_option *option = hermes_option_at(i);
+        if (strcmp(option->name, entry->key) != 0)
+            continue;
+        if (strcmp(option->unit, "s") == 0)
+            return "seconds";
+        if (strcmp(option->unit, "bytes") == 0)
+            return "bytes";
+        return strcmp(option->type, "string") == 0 ? "text" : option->type;
+    }
+    return names[entry->type];
+}
+
+/* The flag is the name with dashes; where it is not, the help says so. */
+static void add_flag(struct strbuf *out, const struct cli_entry *entry)
+{
+    bool same = entry->name && strlen(entry->name) == strlen(entry->key);
+    for (size_t i = 0; same && entry->key[i]; i++)
+        same = entry->name[i] == (entry->key[i] == '_' ? '-' : entry->key[i]);
+    if (!entry->name)
+        strbuf_adds(out, " [in the file only]");
+    else if (!same)
+        strbuf_addf(out, " [--%s]", entry->name);
+}
+
+struct option_row {
+    const char *cells[OPTION_COLUMNS];
+    char *value; /* the engine's own text of it, or NULL */
+};
+
+static const char *or_dash(const char *text)
+{
+    return text && text[0] ? text : "-";
+}
+
+static struct option_row option_row(const struct settings *settings, const struct setting *setting)
+{
+    static const char *const sources[] = {
+        [SOURCE_DEFAULT] = "default",
+        [SOURCE_FILE] = "file",
+        [SOURCE_ENVIRONMENT] = "environment",
+        [SOURCE_FLAG] = "command line",
+    };
+    const struct cli_entry *entry = setting->entry;
+    struct option_row row = {.value = NULL};
+    if (entry->engine && settings->engine)
+        hermes_get_option(settings->engine, entry->key, &row.value);
+    row.cells[0] = entry->key;
+    row.cells[1] = type_name(entry);
+    row.cells[2] = or_dash(strcmp(entry->range, "off|seconds") == 0 ? "off|S" : entry->range);
+    row.cells[3] = or_dash(entry->default_value);
+    row.cells[4] = or_dash(row.value ? row.value : setting->value);
+    row.cells[5] = sources[setting->source];
+    return row;
+}
+
+static void add_option_row(struct strbuf *out, const char *const *cells, const size_t *widths)
+{
+    size_t start = out->size, column = 0;
+    for (size_t i = 0; i < OPTION_COLUMNS; i++) {
+        strbuf_adds(out, cells[i]);
+        column += widths[i] + 2;
+        strbuf_adds(out, "  ");
+        add_padding(out, start, column);
+    }
+}
+
 void cli_list_options(struct strbuf *out, struct settings *settings)
 {
-    static const char *const sources[] = {"default", "file", "environment", "command line"};
+    static const char *const titles[OPTION_COLUMNS] = {"NAME",    "TYPE",  "RANGE",
+                                                       "DEFAULT", "VALUE", "SOURCE"};
+    size_t widths[OPTION_COLUMNS];
+    for (size_t column = 0; column < OPTION_COLUMNS; column++) {
+        widths[column] = strlen(titles[column]);
+        for (size_t i = 0; i < settings->count; i++) {
+            if (!settings->items[i].entry->key)
+                continue;
+            struct option_row row = option_row(settings, &settings->items[i]);
+            size_t width = strlen(row.cells[column]);
+            if (width > widths[column])
+                widths[column] = width < OPTION_WIDTH_MAX ? width : OPTION_WIDTH_MAX;
+            hermes_free(row.value);
+        }
+    }
+    add_option_row(out, titles, widths);
+    strbuf_adds(out, "MEANING\n");
     for (size_t i = 0; i < settings->count; i++) {
-        const struct setting *setting = &settings->items[i];
-        const struct cli_entry *entry = setting->entry;
-        size_t start = out->size;
-        char *actual = NULL;
+        const struct cli_entry *entry = settings->items[i].entry;
         if (!entry->key)
             continue;
-        if (entry->engine && settings->engine)
-            hermes_get_option(settings->engine, entry->key, &actual);
-        strbuf_adds(out, entry->key);
-        add_padding(out, start, 22);
-        if (entry->name)
-            strbuf_addf(out, "  --%s", entry->name);
-        add_padding(out, start, 48);
-        strbuf_addf(out, "  %s", actual ? actual : setting->value);
-        if (setting->source != SOURCE_DEFAULT)
-            strbuf_addf(out, " (%s)", sources[setting->source]);
-        add_padding(out, start, 72);
-        strbuf_addf(out, "  %s", entry->range);
-        add_padding(out, start, 92);
-        strbuf_addf(out, "  %s\n", entry->help);
-        hermes_free(actual);
+        struct option_row row = option_row(settings, &settings->items[i]);
+        add_option_row(out, row.cells, widths);
+        strbuf_adds(out, entry->help);
+        add_flag(out, entry);
+        strbuf_addc(out, '\n');
+        hermes_free(row.value);
     }
 }

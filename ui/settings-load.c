@@ -210,16 +210,28 @@ static void load_member(struct settings *settings, const char *name, const char 
     strbuf_free(&error);
 }
 
+/* "FILE:LINE", as compilers and the key file have it. */
+static char *place_of(const char *name, const char *text, const char *at)
+{
+    size_t line = 1;
+    for (; text < at; text++)
+        line += *text == '\n';
+    return xasprintf("%s:%zu", name, line);
+}
+
 /* Either the commands that are tools or all the rest. */
-static void load_members(struct settings *settings, const char *name, struct json_span object,
-                         bool commands)
+static void load_members(struct settings *settings, const char *name, const char *text,
+                         struct json_span object, bool commands)
 {
     struct json_span key, value;
     for (size_t position = 0; json_next_member(object, &position, &key, &value);) {
         struct strbuf word = STRBUF_INIT;
         json_decode(key, &word);
-        if (commands == (strcmp(strbuf_text(&word), TOOL_SETTINGS_KEY) == 0))
-            load_member(settings, name, strbuf_text(&word), value);
+        if (commands == (strcmp(strbuf_text(&word), TOOL_SETTINGS_KEY) == 0)) {
+            char *place = place_of(name, text, key.start);
+            load_member(settings, place, strbuf_text(&word), value);
+            free(place);
+        }
         strbuf_free(&word);
     }
 }
@@ -241,8 +253,8 @@ bool settings_load_json(struct settings *settings, const char *name, const char 
         free(fault);
     }
     if (good) {
-        load_members(settings, name, top, true); /* first, since others name them */
-        load_members(settings, name, top, false);
+        load_members(settings, name, copy, top, true); /* first, since others name them */
+        load_members(settings, name, copy, top, false);
     }
     free(copy);
     return good;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "approval.h"
+#include "nearest.h"
 #include "tool-list.h"
 #include "xalloc.h"
 
@@ -145,6 +146,19 @@ static bool is_one_of(const char *value, const char *choices)
     return false;
 }
 
+/* "'explode' is not one of stop|continue", and which is meant if that can be guessed. */
+static void refuse_choice(const char *value, const char *choices, struct strbuf *error)
+{
+    struct nearest nearest = {value, NULL, 0};
+    char *copy = xstrdup(choices), *rest = NULL;
+    for (char *word = strtok_r(copy, "|", &rest); word; word = strtok_r(NULL, "|", &rest))
+        nearest_offer(&nearest, word);
+    strbuf_setf(error, nearest.best ? "'%s' is not one of %s; did you mean %s?"
+                                    : "'%s' is not one of %s",
+                value, choices, nearest.best);
+    free(copy);
+}
+
 static const char *flag_value(const char *value)
 {
     if (is_one_of(value, "on|true|yes|1"))
@@ -187,7 +201,7 @@ static bool judge(const struct settings *settings, const struct cli_entry *entry
     case CLI_TYPE_CHOICE:
         if (is_one_of(*value, entry->range))
             return true;
-        strbuf_setf(error, "'%s' is not one of %s", *value, entry->range);
+        refuse_choice(*value, entry->range, error);
         return false;
     case CLI_TYPE_SECONDS:
         if (parse_ms(*value) > -2) {

@@ -237,15 +237,15 @@ class Option(Case):
         def value():
             status, output, _ = self.run_program("--list-options", *words)
             self.assertEqual(status, 0)
-            return [line.split()[2:4] for line in output.splitlines() if line.startswith("history ")][0]
+            return [line.split()[4:6] for line in output.splitlines() if line.startswith("history ")][0]
         words = []
         self.assertEqual(value()[0], "on")
         os.makedirs(self.path(".config/hermes-repl"))
         with open(self.path(".config/hermes-repl/config.json"), "w", encoding="utf-8") as file:
             file.write('{"history": "no-output"}')
-        self.assertEqual(value(), ["no-output", "(file)"])
+        self.assertEqual(value(), ["no-output", "file"])
         self.environment["HERMES_REPL_HISTORY"] = "off"
-        self.assertEqual(value(), ["off", "(environment)"])
+        self.assertEqual(value(), ["off", "environment"])
         words = ["--history-mode", "on"]
         self.assertEqual(value(), ["on", "(command"])
         status, _, error = self.run_program("--history-mode", "maybe", "--list")

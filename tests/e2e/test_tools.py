@@ -128,9 +128,9 @@ class ToolSets(Case):
         done = subprocess.run([PROGRAM, "--list-options", "--approve", "patch=allow"], env=self.environment,
                               stdout=subprocess.PIPE, universal_newlines=True, timeout=LIMIT)
         lines = {line.split()[0]: line for line in done.stdout.splitlines()}
-        self.assertIn("weather,patch (file)", lines["tools"])
-        self.assertIn("weather=deny,patch=allow (command line)", lines["approve"])
-        self.assertIn("weather (file)", lines["tool_commands"])
+        self.assertRegex(lines["tools"], r" weather,patch +file +tools ")
+        self.assertRegex(lines["approve"], r" weather=deny,patch=allow +command line +allow")
+        self.assertRegex(lines["tool_commands"], r" weather +file +commands ")
 
     def test_schema(self):
         self.configure(tool_commands={"weather": "true"})
