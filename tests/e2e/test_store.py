@@ -247,7 +247,7 @@ class Option(Case):
         self.environment["HERMES_REPL_HISTORY"] = "off"
         self.assertEqual(value(), ["off", "environment"])
         words = ["--history-mode", "on"]
-        self.assertEqual(value(), ["on", "(command"])
+        self.assertEqual(value(), ["on", "command"])
         status, _, error = self.run_program("--history-mode", "maybe", "--list")
         self.assertEqual(status, 2)
         self.assertIn("'maybe' is not one of on|off|no-output", error)
