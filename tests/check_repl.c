@@ -862,6 +862,22 @@ START_TEST(keeps_grants_until_the_session_is_cleared)
 }
 END_TEST
 
+/* Its events are queued though nobody has looked for any yet. */
+START_TEST(hears_of_a_kernel_that_is_ready_before_the_loop)
+{
+    int64_t end = test_now_ms() + test_scaled_ms(TE_DEADLINE_MS);
+    for (bool ready = false; !ready;) {
+        char *kernels = hermes_kernels_json(engine);
+        ready = strstr(kernels, "\"idle\"") != NULL;
+        ck_assert_msg(ready || test_now_ms() < end, "never idle: %s", kernels);
+        hermes_free(kernels);
+        poll(NULL, 0, 2);
+    }
+    turn();
+    ck_assert_int_eq(session()->state, HERMES_KERNEL_IDLE);
+}
+END_TEST
+
 /* ---- what lasts ----------------------------------------------------------------------------- */
 
 START_TEST(brings_back_named_sessions)
@@ -996,6 +1012,7 @@ int main(void)
     Suite *suite = suite_create("repl");
     TCase *tests = add_case(suite, "cells");
     tcase_add_test(tests, starts_its_kernel_behind_the_prompt);
+    tcase_add_test(tests, hears_of_a_kernel_that_is_ready_before_the_loop);
     tcase_add_test(tests, shows_values_and_keeps_state);
     tcase_add_test(tests, shows_a_traceback_of_the_cell_by_its_number);
     tcase_add_test(tests, shows_each_display_once);

@@ -84,6 +84,7 @@ struct repl *repl_new(struct hermes_engine *engine, const struct repl_options *o
     copy_options(repl, options);
     tool_calls_init(&repl->calls, engine, options->terms);
     repl_tools_init(repl);
+    hermes_event_fd(engine); /* from here on no event is lost, of a kernel that is quick either */
     if (!open_sessions(repl, options->sessions, error)) {
         repl_free(repl);
         return NULL;
