@@ -4,9 +4,10 @@
 
     scripts/screenshot.py [--program PATH] [--python PATH] [--out DIR] [SCENE...]
 
-Each scene starts hermes-repl in a tmux server of its own, presses keys, waits for what must be on the screen, and writes
-what tmux then has there as DIR/SCENE.svg. Nothing is drawn that the program has not drawn. Only the standard library and
-tmux are needed; --python must name an interpreter that has tqdm, pandas and matplotlib. --list names the scenes.
+Each scene starts hermes-repl in a tmux server of its own, presses keys, waits for what must be on the screen, and
+writes what tmux then has there as DIR/SCENE.svg. Nothing is drawn that the program has not drawn. Only the standard
+library and tmux are needed; --python must name an interpreter that has tqdm, pandas and matplotlib. --list names the
+scenes.
 """
 import argparse
 import os
@@ -260,8 +261,8 @@ def svg(lines, cursor, title, rows):
                TITLE - 8, width - 8, TITLE - 8, FRAME),
            *('<circle cx="%d" cy="12" r="5" fill="%s"/>' % (18 + 18 * n, colour)
              for n, colour in enumerate(("#e06c75", "#e5c07b", "#98c379"))),
-           '<text x="%d" y="16" text-anchor="middle" font-family="sans-serif" font-size="12" fill="#9aa3b2">%s</text>' % (
-               width / 2, "hermes-repl"),
+           '<text x="%d" y="16" text-anchor="middle" font-family="sans-serif" font-size="12" fill="#9aa3b2">'
+           "hermes-repl</text>" % (width / 2),
            '<g font-family="DejaVu Sans Mono, Menlo, Consolas, Liberation Mono, monospace" font-size="%d" '
            'xml:space="preserve" shape-rendering="crispEdges">' % SIZE]
     style = Style()
