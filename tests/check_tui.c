@@ -17,7 +17,7 @@
 
 START_TEST(opens_with_tab_prompt_and_status)
 {
-    ck_assert(strstr(terminal_row(tui, 0), "1:main") != NULL);
+    terminal_wait(tui, strstr(terminal_row(tui, 0), "1:main") != NULL);
     int row = terminal_wait_text(tui, ">>>"), cursor_row, cursor_column;
     terminal_wait(tui, (terminal_cursor(tui, &cursor_row, &cursor_column),
                         cursor_row == row && cursor_column == 4));
@@ -33,7 +33,7 @@ START_TEST(a_cell_shows_source_time_and_outcome)
 {
     tui_run("print('out' + 'put')", 1);
     int row = terminal_wait_text(tui, "[1]");
-    ck_assert(strstr(terminal_row(tui, row), "print('out' + 'put')") != NULL);
+    terminal_wait(tui, strstr(terminal_row(tui, row), "print('out' + 'put')") != NULL);
     terminal_wait(tui, strcmp(terminal_row(tui, row + 1), "     output") == 0);
     /* a builtin's name and a string have colours of their own */
     VTermScreenCell name = terminal_cell(tui, row, 5), string = terminal_cell(tui, row, 11);
@@ -51,7 +51,7 @@ START_TEST(a_value_is_shown_and_an_error_marked)
     ck_assert_int_ge(terminal_wait_text(tui, "     42"), 0);
     tui_run("1 / 0", 2);
     terminal_wait_text(tui, "ZeroDivisionError");
-    ck_assert(strstr(terminal_row(tui, terminal_find(tui, "[2]")), "✗") != NULL);
+    terminal_wait(tui, strstr(terminal_row(tui, terminal_find(tui, "[2]")), "✗") != NULL);
     tui_wait_status("reused k1 #2");
 }
 END_TEST
@@ -93,8 +93,8 @@ START_TEST(brackets_that_belong_together_are_marked)
     terminal_keys(tui, "f(a, [b])");
     int row = terminal_wait_text(tui, "f(a, [b])");
     terminal_wait(tui, terminal_cell(tui, row, 5).attrs.bold);
-    ck_assert(terminal_cell(tui, row, 12).attrs.bold);
-    ck_assert(!terminal_cell(tui, row, 9).attrs.bold);
+    terminal_wait(tui, terminal_cell(tui, row, 12).attrs.bold);
+    terminal_wait(tui, !terminal_cell(tui, row, 9).attrs.bold);
 }
 END_TEST
 
@@ -132,7 +132,7 @@ START_TEST(reverse_search_shows_what_it_looks_for)
     tui_run("other = 2", 2);
     terminal_keys(tui, "\022need");
     int row = terminal_wait_text(tui, "`need'");
-    ck_assert(strstr(terminal_row(tui, row), "needle = 'x'") != NULL);
+    terminal_wait(tui, strstr(terminal_row(tui, row), "needle = 'x'") != NULL);
     terminal_keys(tui, "\007");
     terminal_wait_text(tui, ">>>");
 }
@@ -177,7 +177,7 @@ START_TEST(output_is_live)
     terminal_wait_text(tui, "     begun");
     ck_assert_int_eq(terminal_find(tui, "     done"), -1);
     tui_wait_status("busy");
-    ck_assert(strstr(terminal_row(tui, terminal_find(tui, "[1]")), "⟲") != NULL);
+    terminal_wait(tui, strstr(terminal_row(tui, terminal_find(tui, "[1]")), "⟲") != NULL);
     terminal_wait_text(tui, "     done");
 }
 END_TEST
@@ -188,7 +188,7 @@ START_TEST(a_progress_bar_stays_one_line)
             "time.sleep(.002)\r",
             2);
     terminal_wait_text(tui, "     step 49 of 49");
-    ck_assert_int_eq(terminal_count(tui, "of 49"), 2); /* the source, and the bar */
+    terminal_wait(tui, terminal_count(tui, "of 49") == 2); /* the source, and the bar */
 }
 END_TEST
 
@@ -196,11 +196,11 @@ START_TEST(colours_and_wide_characters_arrive)
 {
     tui_run("print('\\x1b[31mred\\x1b[0m 世界 e\\u0301')", 1);
     int row = terminal_wait_text(tui, "     red");
-    ck_assert(strstr(terminal_row(tui, row), "red 世界 e\xcc\x81") != NULL);
+    terminal_wait(tui, strstr(terminal_row(tui, row), "red 世界 e\xcc\x81") != NULL);
     VTermScreenCell cell = terminal_cell(tui, row, 5);
     ck_assert(VTERM_COLOR_IS_INDEXED(&cell.fg));
     ck_assert_int_eq(cell.fg.indexed.idx, 1);
-    ck_assert_int_eq(terminal_cell(tui, row, 9).width, 2);
+    terminal_wait(tui, terminal_cell(tui, row, 9).width == 2);
 }
 END_TEST
 
@@ -231,8 +231,8 @@ START_TEST(nested_bars_of_tqdm_end_as_on_a_terminal)
     terminal_wait(tui, terminal_find(tui, "outer: 100%") >= 0 &&
                            terminal_count(tui, "inner: 100%") == 3);
     tui_wait_status("idle");
-    ck_assert_int_eq(terminal_count(tui, "outer: "), 1);
-    ck_assert_int_eq(terminal_count(tui, "inner: "), 3);
+    terminal_wait(tui, terminal_count(tui, "outer: ") == 1);
+    terminal_wait(tui, terminal_count(tui, "inner: ") == 3);
 }
 END_TEST
 
@@ -344,6 +344,21 @@ START_TEST(typed_text_is_not_taken_by_input)
     terminal_keys(tui, "\r");
     tui_run("print(got, keep)", 3);
     terminal_wait_text(tui, "     answer 1");
+}
+END_TEST
+
+START_TEST(who_has_the_keyboard_stays_in_sight)
+{
+    tui_enter("import time; time.sleep(1); a = input('in sight? ')");
+    terminal_wait_text(tui, "⟲");
+    for (int i = 0; i < 30; i++)
+        tui_enter("pass");
+    terminal_wait_text(tui, "in sight?");
+    terminal_wait_text(tui, "has the keyboard");
+    terminal_keys(tui, "seen");
+    terminal_wait_text(tui, "     in sight? seen");
+    terminal_keys(tui, "\r");
+    terminal_wait_text(tui, "[31]");
 }
 END_TEST
 
@@ -462,7 +477,7 @@ START_TEST(a_crash_leaves_a_ruled_line)
 {
     tui_enter("import os; os.kill(os.getpid(), 11)");
     int row = terminal_wait_text(tui, "────");
-    ck_assert(strstr(terminal_row(tui, row), "SIGSEGV") != NULL);
+    terminal_wait(tui, strstr(terminal_row(tui, row), "SIGSEGV") != NULL);
     tui_wait_status("ended");
     tui_run("print('again')", 2);
     tui_wait_status("k2 #1");
@@ -482,7 +497,7 @@ START_TEST(type_ahead_is_queued_and_can_be_dropped)
     tui_enter("print('third')");
     tui_wait_status("q:2");
     tui_wait_status("busy 1s"); /* it sleeps by now, beyond doubt */
-    ck_assert(strstr(terminal_row(tui, terminal_find(tui, "[3]")), "queued") != NULL);
+    terminal_wait(tui, strstr(terminal_row(tui, terminal_find(tui, "[3]")), "queued") != NULL);
     tui_enter(":drop");
     terminal_wait(tui, strstr(terminal_row(tui, tui_status_row()), "q:") == NULL);
     terminal_wait(tui, strstr(terminal_row(tui, terminal_find(tui, "[3]")), "not run") != NULL);
@@ -519,6 +534,7 @@ static Suite *suite_tui(void)
     tests = tui_test_case(suite, "input");
     tcase_add_test(tests, input_gets_the_keys);
     tcase_add_test(tests, typed_text_is_not_taken_by_input);
+    tcase_add_test(tests, who_has_the_keyboard_stays_in_sight);
     tcase_add_test(tests, what_follows_an_answer_is_for_the_prompt);
     tcase_add_test(tests, a_password_is_not_shown);
     tcase_add_test(tests, pdb_steps);

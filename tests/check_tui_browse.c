@@ -165,7 +165,7 @@ START_TEST(variables_are_listed)
     tui_run("shown_variable = [1, 2, 3]", 1);
     terminal_keys(tui, "\030v");
     int row = terminal_wait_text(tui, "shown_variable  list");
-    ck_assert(strstr(terminal_row(tui, row), "[1, 2, 3]") != NULL);
+    terminal_wait(tui, strstr(terminal_row(tui, row), "[1, 2, 3]") != NULL);
     terminal_keys(tui, "q");
     terminal_wait_text(tui, ">>>");
 }
@@ -197,7 +197,7 @@ START_TEST(completion_shows_a_popup)
     terminal_keys(tui, "\t");
     int row = terminal_find(tui, ">>>");
     terminal_wait(tui, terminal_count(tui, "complete_me_two") >= 2);
-    ck_assert(strstr(terminal_row(tui, row + 1), "complete_me_one") != NULL);
+    terminal_wait(tui, strstr(terminal_row(tui, row + 1), "complete_me_one") != NULL);
     VTermScreenCell cell =
         terminal_cell(tui, row + 1, terminal_column(tui, row + 1, "complete_me_one"));
     ck_assert(!VTERM_COLOR_IS_DEFAULT_BG(&cell.bg));

@@ -16,11 +16,12 @@ PATIENCE = 30
 INDENT = 5  # of output below a cell
 
 PROGRAMS = {
-    "carriage returns": "import time\nfor i in range(30):\n    print('\\rstep', i, end='', flush=True)\nprint()\nprint('end')\n",
+    "carriage returns": "for i in range(30):\n    print('\\rstep', i, end='', flush=True)\nprint()\nprint('end')\n",
     "cursor moves": "print('one\\ntwo\\nthree')\nprint('\\x1b[2Aover', end='')\nprint('\\x1b[2B\\rend')\n",
     "wide and combining": "print('世界' * 30)\nprint('e\\u0301' * 10)\nprint('\\tx\\ty')\n",
     "tqdm": "from tqdm import tqdm\nimport sys\nfor i in tqdm(range(3), 'outer', bar_format='{desc} {percentage}'):\n"
-            "    for j in tqdm(range(20), 'inner', leave=False, bar_format='{desc} {percentage}'):\n        pass\nprint('end')\n",
+            "    for j in tqdm(range(20), 'inner', leave=False, bar_format='{desc} {percentage}'):\n        pass\n"
+            "print('end')\n",
     "rich": "from rich.console import Console\nfrom rich.table import Table\nfrom rich.progress import track\n"
             "t = Table('a', 'b')\nt.add_row('1', '世界 ' * 20)\nConsole().print(t)\n"
             "for i in track(range(20), 'work', show_speed=False): pass\nprint('end')\n",
@@ -29,7 +30,8 @@ PROGRAMS = {
 
 def has_modules(source):
     names = [line.split()[1].split(".")[0] for line in source.splitlines() if line.startswith(("from", "import"))]
-    return subprocess.run([PYTHON, "-c", "import " + ",".join(names or ["sys"])], stderr=subprocess.DEVNULL).returncode == 0
+    line = "import " + ",".join(names or ["sys"])
+    return subprocess.run([PYTHON, "-c", line], stderr=subprocess.DEVNULL).returncode == 0
 
 
 @unittest.skipUnless(shutil.which("tmux"), "needs tmux")
@@ -37,15 +39,16 @@ class TestTmux(unittest.TestCase):
     def setUp(self):
         self.server = "test"
         self.home = tempfile.mkdtemp(prefix="hermes-tmux-")
-        self.environment = dict(os.environ, HOME=self.home, LC_ALL="C.UTF-8", INPUTRC="/dev/null", TMUX_TMPDIR=self.home)
+        self.environment = dict(os.environ, HOME=self.home, TMUX_TMPDIR=self.home, LC_ALL="C.UTF-8",
+                                INPUTRC="/dev/null")
         for name in ("TMUX", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "NO_COLOR", "COLORFGBG"):
             self.environment.pop(name, None)
         self.addCleanup(shutil.rmtree, self.home, ignore_errors=True)
         self.addCleanup(self.tmux, "kill-server")
 
     def tmux(self, *words):
-        done = subprocess.run(["tmux", "-L", self.server, "-f", "/dev/null", *words], env=self.environment, stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, encoding="utf-8")
+        done = subprocess.run(["tmux", "-L", self.server, "-f", "/dev/null", *words], env=self.environment,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8")
         return done.stdout
 
     def start(self, columns, *command):

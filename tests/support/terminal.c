@@ -69,6 +69,17 @@ static void set_environment(const char *const *environment)
     }
 }
 
+static void make_screen(struct terminal *terminal)
+{
+    terminal->vt = vterm_new(terminal->rows, terminal->columns);
+    vterm_set_utf8(terminal->vt, 1);
+    vterm_output_set_callback(terminal->vt, answer, terminal);
+    terminal->screen = vterm_obtain_screen(terminal->vt);
+    vterm_screen_enable_altscreen(terminal->screen, 1);
+    vterm_screen_set_callbacks(terminal->screen, &callbacks, terminal);
+    vterm_screen_reset(terminal->screen, 1);
+}
+
 struct terminal *terminal_start(const char *const *argv, int rows, int columns,
                                 const char *const *environment)
 {
@@ -78,13 +89,7 @@ struct terminal *terminal_start(const char *const *argv, int rows, int columns,
     terminal->rows = rows;
     terminal->columns = columns;
     terminal->cursor_shown = true;
-    terminal->vt = vterm_new(rows, columns);
-    vterm_set_utf8(terminal->vt, 1);
-    vterm_output_set_callback(terminal->vt, answer, terminal);
-    terminal->screen = vterm_obtain_screen(terminal->vt);
-    vterm_screen_enable_altscreen(terminal->screen, 1);
-    vterm_screen_set_callbacks(terminal->screen, &callbacks, terminal);
-    vterm_screen_reset(terminal->screen, 1);
+    make_screen(terminal);
     terminal->pid = forkpty(&terminal->fd, NULL, NULL, &size);
     ck_assert_int_ge(terminal->pid, 0);
     if (terminal->pid == 0) {
@@ -309,11 +314,16 @@ void terminal_paste(struct terminal *terminal, const char *text)
 void terminal_resize(struct terminal *terminal, int rows, int columns)
 {
     struct winsize size = {(unsigned short)rows, (unsigned short)columns, 0, 0};
+    if (rows == terminal->rows && columns == terminal->columns)
+        return;
     terminal->rows = rows;
     terminal->columns = columns;
-    vterm_input_write(terminal->vt, "\033[H",
-                      3); /* 0.1.4 writes out of bounds if the cursor is beyond */
-    vterm_set_size(terminal->vt, rows, columns);
+    /*
+     * A new one: 0.1.4 writes out of bounds after a change of size, and the program draws again
+     * anyway.
+     */
+    vterm_free(terminal->vt);
+    make_screen(terminal);
     ioctl(terminal->fd, TIOCSWINSZ, &size);
 }
 

@@ -230,7 +230,10 @@ size_t transcript_row_of_output(struct repl_item *item, int columns, size_t outp
 static int from_end(struct repl_session *session, int columns, int rows, size_t least,
                     size_t *ret_item, size_t *ret_row)
 {
+    const struct transcript_view *view = transcript_view(session);
     size_t item = session->item_count, total = 0, wanted = (size_t)(rows > 0 ? rows : 0);
+    if (view->end && view->end < item && view->end > least)
+        item = view->end;
     while (item > least && total < wanted)
         total += transcript_rows(&session->items[--item], columns);
     *ret_item = item;

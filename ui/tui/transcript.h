@@ -30,6 +30,7 @@ struct transcript_view {
     size_t item;   /* else: the item in the first row */
     size_t row;    /* and which of its rows that is */
     size_t first;  /* items before are not shown (the view was cleared) */
+    size_t end;    /* 0, or items from here on wait below one that has the keyboard: not followed */
     size_t floor;  /* items before are shown only when scrolled to (C-l) */
     size_t chosen; /* the item that browse mode is at */
     size_t mark;   /* the other end of a range; SIZE_MAX: none */

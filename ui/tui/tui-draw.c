@@ -6,6 +6,17 @@
 
 #include "tui-internal.h"
 
+/* What a person types into stays in sight, however many cells wait below. */
+static void keep_typed_in_sight(struct tui *tui)
+{
+    struct transcript_view *view = transcript_view(tui->front);
+    view->end = 0;
+    for (size_t i = tui->front->item_count; tui->to_cell && i > 0 && !view->end; i--) {
+        if (tui->front->items[i - 1].cell && tui->front->items[i - 1].cell == tui->front->running)
+            view->end = i;
+    }
+}
+
 /* How many rows the transcript would like: no more than there are. */
 static int wanted_rows(struct tui *tui, int rows)
 {
@@ -28,6 +39,7 @@ void tui_layout(struct tui *tui)
     layout->small = layout->rows < TUI_ROWS_MIN || layout->columns < TUI_COLUMNS_MIN;
     if (!layout->small) {
         layout->status_row = layout->rows - 1;
+        keep_typed_in_sight(tui);
         layout->prompt_rows = tui_prompt_rows(tui, layout->rows / 2);
         layout->bar_rows = tui_bars_count(tui);
         int room =
