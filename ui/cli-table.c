@@ -124,7 +124,7 @@ const struct cli_entry cli_table[] = {
     WORD(CLI_SCHEMA, "schema", 0, CLI_TYPE_FLAG, NULL, CLI_GROUP_ABOUT,
          "the schema of the tool execute_code for a language model, as JSON"),
     WORD(CLI_CHECK_CONFIG, "check-config", 0, CLI_TYPE_FLAG, NULL, CLI_GROUP_ABOUT,
-         "read the configuration and report what is wrong with it"),
+         "read the configuration and the key file, and report what is wrong with them"),
 };
 /* clang-format on */
 

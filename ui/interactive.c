@@ -15,22 +15,52 @@
 #include "tui.h"
 #include "xalloc.h"
 
-struct keymap *interactive_keymap(struct settings *settings)
+/* The file with the user's keys, or NULL: there is none. Yours. */
+static char *keys_path(struct settings *settings)
 {
     const char *given = settings_text(settings, CLI_KEYS);
     char *path = given[0] ? xstrdup(given) : keymap_default_path();
-    struct keymap *keymap = keymap_new();
+    if (!path || given[0] || access(path, F_OK) == 0)
+        return path;
+    free(path);
+    return NULL;
+}
+
+/* False: something was wrong in it. */
+static bool load_keys(struct keymap *keymap, const char *path)
+{
     struct strbuf warnings = STRBUF_INIT;
-    if (path && (given[0] || access(path, F_OK) == 0))
-        keymap_load(keymap, path, &warnings);
+    keymap_load(keymap, path, &warnings);
+    bool good = !warnings.size;
     for (const char *line = strbuf_text(&warnings); *line;) {
         size_t length = strcspn(line, "\n");
         fprintf(stderr, "hermes-repl: %.*s\n", (int)length, line);
         line += length + (line[length] == '\n');
     }
     strbuf_free(&warnings);
+    return good;
+}
+
+struct keymap *interactive_keymap(struct settings *settings)
+{
+    char *path = keys_path(settings);
+    struct keymap *keymap = keymap_new();
+    if (path)
+        load_keys(keymap, path);
     free(path);
     return keymap;
+}
+
+bool interactive_check_keys(struct settings *settings, struct strbuf *out)
+{
+    char *path = keys_path(settings);
+    struct keymap *keymap = keymap_new();
+    bool good = !path || load_keys(keymap, path);
+    if (path)
+        strbuf_addf(out, "%s: %s\n", path, good ? "ok" : "has problems");
+    keymap_free(keymap);
+    free(path);
+    return good;
 }
 
 /* What only a batch understands must not be ignored in silence. */

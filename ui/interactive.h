@@ -19,4 +19,7 @@ bool interactive_start(struct settings *settings, const struct cli *cli, int *re
  */
 struct keymap *interactive_keymap(struct settings *settings);
 
+/* Judge the user's file, if there is one: a line for out; false when something is wrong with it. */
+bool interactive_check_keys(struct settings *settings, struct strbuf *out);
+
 #endif

@@ -150,7 +150,8 @@ static int check_config(struct program *program)
     else
         strbuf_addf(&out, "%s: %s\n", program->config_path,
                     program->settings.warnings.size ? "has problems" : "ok");
-    return print(&out) && !program->settings.warnings.size ? 0 : BATCH_STATUS_USAGE;
+    bool good = interactive_check_keys(&program->settings, &out);
+    return print(&out) && good && !program->settings.warnings.size ? 0 : BATCH_STATUS_USAGE;
 }
 
 /*
