@@ -13,6 +13,7 @@
 #include "cli.h"
 #include "nearest.h"
 #include "testlib.h"
+#include "xalloc.h"
 
 static struct hermes_engine *engine;
 static struct settings settings;
@@ -288,6 +289,46 @@ START_TEST(every_engine_option_is_an_option)
 }
 END_TEST
 
+/* The text that begins below a title of the list, up to two blanks. */
+static const char *below(const char *list, const char *title, const char *name)
+{
+    static char cell[64];
+    size_t at = (size_t)(strstr(list, title) - list), length;
+    char *start = xasprintf("\n%s ", name);
+    const char *row = strstr(list, start);
+    free(start);
+    ck_assert_msg(row && row[at] == ' ', "%s: nothing begins below %s", name, title);
+    row += 1 + at;
+    length = (size_t)(strstr(row, "  ") - row);
+    ck_assert_uint_lt(length, sizeof cell);
+    memcpy(cell, row, length);
+    cell[length] = '\0';
+    return cell;
+}
+
+START_TEST(list_has_columns)
+{
+    struct strbuf list = STRBUF_INIT;
+    ck_assert(PARSE("--cell-timeout", "7", "--env", "scrub"));
+    ck_assert(load("{\"history\": \"off\"}"));
+    cli_list_options(&list, &settings);
+    static const struct {
+        const char *name, *title, *cell;
+    } rows[] = {
+        {"timeout", "TYPE", "seconds"},   {"timeout", "DEFAULT", "off"}, {"timeout", "VALUE", "7"},
+        {"timeout", "SOURCE", "command line"}, {"env", "RANGE", "inherit|scrub"},
+        {"env", "VALUE", "scrub"},        {"history", "SOURCE", "file"}, {"history", "VALUE", "off"},
+        {"history", "DEFAULT", "on"},     {"spill", "TYPE", "flag"},     {"keys", "VALUE", "-"},
+        {"stdout_limit", "TYPE", "bytes"}, {"max_queued_cells", "SOURCE", "default"},
+        {"max_queued_cells", "TYPE", "integer"}, {"kill_grace", "DEFAULT", "0.2"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        ck_assert_str_eq(below(list.data, rows[i].title, rows[i].name), rows[i].cell);
+    ck_assert_ptr_nonnull(strstr(list.data, "[--cell-timeout]\n"));
+    strbuf_free(&list);
+}
+END_TEST
+
 START_TEST(nearest_words)
 {
     static const struct {
@@ -368,6 +409,7 @@ int main(void)
     suite_add_tcase(suite, sources);
     tcase_add_checked_fixture(table, set_up, tear_down);
     tcase_add_test(table, every_engine_option_is_an_option);
+    tcase_add_test(table, list_has_columns);
     tcase_add_test(table, nearest_words);
     tcase_add_test(table, cell_ranges);
     suite_add_tcase(suite, table);

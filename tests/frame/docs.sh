@@ -25,6 +25,17 @@ for name in $(sed -n 's/^ *X(\(E[A-Z]*\), -[0-9]*,.*/HERMES_\1/p' ../src/api/her
     grep -q "$name" hermes-kernel.3 || { echo "hermes-kernel.3 lacks $name"; status=1; }
 done
 
+# What the pages for readers of the repository link to is there, and ships.
+for page in README.md CONTRIBUTING.md docs/architecture.md docs/ui.md docs/tools.md docs/performance.md; do
+    grep -oE '\]\([^)#]+' "../$page" | cut -c3- | grep -v '^[a-z]*:' | while read -r target; do
+        [ -e "../$(dirname "$page")/$target" ] || echo "$page links to $target, which there is not"
+    done
+done >"$work/links"
+for picture in ../docs/pictures/*.svg; do
+    grep -q "docs/pictures/${picture##*/}" ../Makefile.am || echo "Makefile.am lacks ${picture##*/}"
+done >>"$work/links"
+[ ! -s "$work/links" ] || { cat "$work/links"; status=1; }
+
 # The options, which the program lists from its own table: one a line, the name first.
 "$build/hermes-repl" --list-options >"$work/options" || fail "--list-options: exit status $?"
 [ "$(wc -l <"$work/options")" -gt 10 ] || fail "--list-options lists $(wc -l <"$work/options") lines"
