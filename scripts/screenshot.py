@@ -93,8 +93,9 @@ class Screen:
         self.wait(r"\bidle\b")
 
     def capture(self):
-        column, row, shown = self.tmux("display-message", "-p", "#{cursor_x} #{cursor_y} #{cursor_flag}").split()
-        lines = self.tmux("capture-pane", "-p", "-e", "-N").split("\n")
+        both = self.tmux("display-message", "-p", "#{cursor_x} #{cursor_y} #{cursor_flag}", ";",
+                         "capture-pane", "-p", "-e", "-N").split("\n")
+        (column, row, shown), lines = both[0].split(), both[1:]
         return lines, (int(row), int(column)) if shown == "1" else None
 
 
@@ -308,7 +309,7 @@ def sessions(screen):
     screen.wait(r"loading: +[4-9]\d%")
 
 
-@scene("Completion from the kernel, with the signature of what is chosen", rows=22)
+@scene("Completion from the living objects", rows=18)
 def completion(screen):
     screen.wait(r"\bidle\b")
     screen.run('import pandas as pd\ndf = pd.read_csv("orders.csv")', r"\[1\].*✓")
@@ -318,7 +319,7 @@ def completion(screen):
     screen.wait(r"is_unique")
 
 
-@scene("A kernel that was killed by a time limit: a ruled line says what was lost", rows=22)
+@scene("A kernel that was killed by a time limit: a ruled line says what was lost", rows=14)
 def lost(screen):
     screen.wait(r"\bidle\b")
     screen.run("rates = {'EUR': 1.0, 'USD': 1.09}", r"\[1\].*✓")
@@ -359,21 +360,22 @@ def interrupt(screen):
     screen.wait(r"Kill the kernel")
 
 
-@scene("pdb in a cell: the keys are the debugger's", rows=24)
+@scene("pdb in a cell: the keys are the debugger's", rows=16)
 def debugger(screen):
     screen.wait(r"\bidle\b")
     screen.run('def mean(values):\n    total = sum(values)\n    breakpoint()\n    return total / len(values)',
                r"\[1\].*✓")
     screen.type("mean([3, 4, 8])")
     screen.press("Enter")
-    screen.wait(r"\(Pdb\)")
+    screen.wait(r"has the keyboard")
     screen.type("p total")
     screen.press("Enter")
-    screen.wait(r"^ +15")
+    screen.wait(r"^ +15\s+\(Pdb\)$")
     screen.type("p values")
     screen.press("Enter")
     screen.wait(r"\[3, 4, 8\]\s+\(Pdb\)")
     screen.type("cont")
+    screen.wait(r"\(Pdb\) cont$")
 
 
 @scene("Browse mode: a search, a chosen cell, folded output", rows=24)

@@ -11,15 +11,18 @@
 #include "command-internal.h"
 #include "nearest.h"
 
-static const char typed_help[] =
-    "Typed as a block:\n"
-    "  Python         Enter runs it when it is complete; a leading space keeps it out of the "
-    "history\n"
-    "  !COMMAND       a shell command, in the session's directory and on its terminal (!!: its "
-    "output as a list)\n"
-    "  NAME? NAME??   what NAME is; its source\n"
-    "  %NAME          IPython's magics, as far as they have a meaning here\n"
-    "  :NAME          the commands below; a name may be cut short\n";
+#define HELP_COLUMN 38 /* of what a command does */
+#define HELP_ROOM_MIN 24
+#define HELP_COLUMNS_MAX 110 /* longer lines are not read well */
+
+static const char *const typed_help[][2] = {
+    {"Python", "Enter runs it when it is complete; a leading space keeps it out of the history"},
+    {"!COMMAND", "a shell command, in the session's directory and on its terminal (!!: its output "
+                 "as a list)"},
+    {"NAME? NAME??", "what NAME is; its source"},
+    {"%NAME", "IPython's magics, as far as they have a meaning here"},
+    {":NAME", "the commands below; a name may be cut short"},
+};
 
 static void pad(struct strbuf *out, size_t start, size_t column)
 {
@@ -28,15 +31,39 @@ static void pad(struct strbuf *out, size_t start, size_t column)
     } while (out->size - start < column);
 }
 
-static void add_command(struct strbuf *out, const struct command *command)
+/* Words from this column to the end of the terminal, and a new line. */
+static void add_wrapped(struct strbuf *out, const struct repl *repl, size_t column,
+                        const char *text)
+{
+    size_t columns = repl->setup.columns > 0 ? (size_t)repl->setup.columns : 80, used = column;
+    columns = columns > HELP_COLUMNS_MAX ? HELP_COLUMNS_MAX : columns;
+    if (columns < column + HELP_ROOM_MIN)
+        columns = SIZE_MAX; /* too narrow for columns: the terminal breaks it */
+    while (*text) {
+        size_t word = strcspn(text, " ");
+        if (used > column && used + 1 + word > columns) {
+            strbuf_addf(out, "\n%*s", (int)column, "");
+            used = column;
+        } else if (used > column) {
+            strbuf_addc(out, ' ');
+            used++;
+        }
+        strbuf_add(out, text, word);
+        used += word;
+        text += word + (text[word] == ' ');
+    }
+    strbuf_addc(out, '\n');
+}
+
+static void add_command(struct strbuf *out, const struct repl *repl, const struct command *command)
 {
     size_t start = out->size;
     strbuf_addf(out, "  :%s%s%s", command->name, command->arguments ? " " : "",
                 command->arguments ? command->arguments : "");
     pad(out, start, 24);
     strbuf_adds(out, command->keys ? command->keys : "");
-    pad(out, start, 38);
-    strbuf_addf(out, "%s\n", command->help);
+    pad(out, start, HELP_COLUMN);
+    add_wrapped(out, repl, out->size - start, command->help);
 }
 
 /* Whether this front end has it. */
@@ -74,12 +101,16 @@ bool command_help(struct repl *repl, struct repl_session *session, const char *a
     struct strbuf out = STRBUF_INIT;
     if (arguments[0])
         return help_on(repl, session, arguments, error);
-    strbuf_adds(&out, typed_help);
+    strbuf_adds(&out, "Typed as a block:\n");
+    for (size_t i = 0; i < sizeof typed_help / sizeof typed_help[0]; i++) {
+        strbuf_addf(&out, "  %-15s", typed_help[i][0]);
+        add_wrapped(&out, repl, 17, typed_help[i][1]);
+    }
     for (int group = 0; group < COMMAND_GROUPS; group++) {
         strbuf_addf(&out, "\n%s\n", command_group_names[group]);
         for (size_t i = 0; i < command_count; i++) {
             if ((int)command_table[i].group == group && is_here(repl, &command_table[i]))
-                add_command(&out, &command_table[i]);
+                add_command(&out, repl, &command_table[i]);
         }
     }
     repl_show(repl, session, "help", &out);
