@@ -88,7 +88,7 @@ tools_path = None           # of hermes_tools.py, when the session has tools
 terminal = -1               # the kernel's, when it has one
 mark_start = b''            # of what tells where in the terminal's output a frame belongs; see write_mark()
 posted = 0                  # frames that are out
-parts_path = ''             # the folder of hermes_kernel_inspect.py and hermes_kernel_pretty.py
+parts_path = ''             # where the files are that are read on need; see README.md
 main_thread = _thread.get_ident()
 spares = []                 # duplicates of descriptors 0, 1, 2
 streams = [sys.stdin, sys.stdout, sys.stderr]
@@ -957,6 +957,8 @@ def set_up_sources(settings, script):
         hooks['linecache'] = fill_linecache
     if 'script' not in settings:
         hooks['multiprocessing.spawn'] = help_spawn
+    if terminal >= 0:
+        hooks['bdb'] = mend_debugger
     if hooks:
         sys.meta_path.insert(0, Finder())
 
@@ -1009,28 +1011,35 @@ def check_linecache():
 
 
 class Finder:
-    """On sys.meta_path, to know when one of two modules gets loaded; finds nothing by itself."""
+    """On sys.meta_path, to know when one of a few modules gets loaded; finds nothing by itself."""
 
     def find_spec(self, name, path=None, target=None):
-        action = hooks.pop(name, None)
-        if action is None:
+        action, here = hooks.get(name), _thread.get_ident()
+        if action is None or here in looking:
             return None
-        if not hooks:
-            try:
-                sys.meta_path.remove(self)
-            except ValueError:
-                pass
-        spec = modules['_frozen_importlib']._find_spec(name, path, target)
+        looking.append(here)
+        try:
+            spec = modules['_frozen_importlib']._find_spec(name, path, target)
+        finally:
+            looking.remove(here)
         if spec is not None and hasattr(spec.loader, 'exec_module'):
             spec.loader = Loader(spec.loader, spec, action)
         return spec
 
 
+looking = []                # threads in which the other finders are asked
+
+
 class Loader:
-    """Stands for another loader until the module is executed."""
+    """Stands for another loader until the module is executed: whoever only asks where a module is changes nothing."""
 
     def __init__(self, loader, spec, action):
         self.loader, self.spec, self.action = loader, spec, action
+
+    def __getattr__(self, name):
+        if name == 'loader':
+            raise AttributeError(name)
+        return getattr(self.loader, name)
 
     def create_module(self, spec):
         return self.loader.create_module(spec)
@@ -1039,6 +1048,9 @@ class Loader:
         self.spec.loader = self.loader
         module.__loader__ = self.loader
         self.loader.exec_module(module)
+        hooks.pop(self.spec.name, None)
+        if not hooks:
+            sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder) is not Finder]
         self.action()
 
 
@@ -1239,8 +1251,8 @@ def stub(name):
     return call
 
 
-for name in ('mend_descriptor', 'mend_streams', 'find_fflush', 'leave_child', 'run_special', 'help_spawn', 'describe',
-             'user_part', 'to_answer'):
+for name in ('mend_descriptor', 'mend_streams', 'find_fflush', 'leave_child', 'run_special', 'help_spawn',
+             'mend_debugger', 'describe', 'user_part', 'to_answer'):
     private[name] = stub(name)
 own_pid = getpid()
 
@@ -1330,6 +1342,28 @@ def leave_child():
 # ---- echo, display, await -------------------------------------------------------------------------
 
 def run_special(source, flags, keep):
+    global user_trace, user_profile
+    if not flags & DISPLAY:
+        run_parts(source, flags, keep)
+        return
+    start_displays()
+    try:
+        run_parts(source, flags, keep)
+    except BaseException:
+        if figures_of is not None:
+            if gettrace() is not None: user_trace = gettrace(); settrace(None)
+            if getprofile() is not None: user_profile = getprofile(); setprofile(None)
+            try:
+                show_figures()
+            except Exception:
+                pass
+        raise
+    if figures_of is not None:
+        show_figures()
+
+
+def run_parts(source, flags, keep):
+    """All but the last expression, then that, for its value."""
     global carry, cell_compiled
     if flags & AWAIT:
         keep |= TOP_LEVEL_AWAIT
@@ -1339,13 +1373,12 @@ def run_special(source, flags, keep):
         carry |= code.co_flags & FUTURES
         run_code(code)
         return
-    if flags & DISPLAY:
-        start_displays()
     tree = compile(source, cell_name, 'exec', keep | ONLY_AST, True)
     last = None
     if flags & ECHO and tree.body and name_of(type(tree.body[-1])) == 'Expr':
         if not flags & DISPLAY or not ends_with_semicolon(source, tree.body[-1]):
             last = tree.body.pop()
+    has_more = last is None or bool(tree.body)
     code = compile(tree, cell_name, 'exec', keep, True)
     new = code.co_flags & FUTURES
     end = None
@@ -1360,7 +1393,7 @@ def run_special(source, flags, keep):
     del tree
     cell_compiled = True
     carry |= new
-    if code.co_code and (end is None or len(code.co_code) > 0):
+    if has_more:
         run_code(code)
     value = None if end is None else run_code(end)
     if end is not None and flags & (DISPLAY | INTERACTIVE):
@@ -1369,8 +1402,6 @@ def run_special(source, flags, keep):
             hook(value)
         elif value is not None:
             show_last(value, flags)
-    if flags & DISPLAY:
-        show_figures()
 
 
 def show_last(value, flags):
@@ -1428,13 +1459,6 @@ def plain_text_of(value):
     return pretty(value, (columns or 80) - 1)
 
 
-def show_figures():
-    """What matplotlib drew and did not show, once a cell chose the inline backend (ui/magics-code.h)."""
-    inline = modules.get('hermes_inline')
-    if inline is not None:
-        inline.flush()
-
-
 def run_code(code):
     global user_trace, user_profile
     if user_trace is not None or user_profile is not None:
@@ -1460,16 +1484,33 @@ def run_coroutine(coroutine):
     task = loop.create_task(coroutine)
     try:
         return loop.run_until_complete(task)
-    except BaseException:
+    except BaseException as error:
         if not task.done():
+            place = place_of(coroutine, type(traceback_of(error)))
             task.cancel()
             try:
                 loop.run_until_complete(task)
             except BaseException:
                 pass
+            if place is not None and isinstance_safe(error, KeyboardInterrupt):
+                raise error.with_traceback(place) from None     # not where asyncio waited for all tasks
         raise
     finally:
         task = None
+
+
+def place_of(coroutine, kind):
+    """Where it waits, as a traceback."""
+    frames, traceback = [], None
+    while coroutine is not None and len(frames) < 1000:
+        frame = getattr(coroutine, 'cr_frame', None) or getattr(coroutine, 'gi_frame', None)
+        if frame is None:
+            break
+        frames.append((frame, frame.f_lasti, frame.f_lineno))
+        coroutine = getattr(coroutine, 'cr_await', None) or getattr(coroutine, 'gi_yieldfrom', None)
+    while frames:
+        traceback = kind(traceback, *frames.pop())
+    return traceback
 
 
 executor_cell = b''
@@ -1502,6 +1543,37 @@ def start_displays():
     if 'display' not in vars(builtins):
         display.__module__ = 'builtins'
         builtins.display = display
+    if figures_of is None or modules.get('matplotlib') is not figures_of:
+        watch_figures()
+
+
+figures_of = None           # matplotlib, once it was told to draw for the cells
+
+
+def watch_figures():
+    """So that matplotlib draws for the cells, from its import on; see hermes_kernel_inline.py. Until then nothing of
+    that is loaded, and nothing is in the environment, which child processes inherit."""
+    if 'matplotlib' in modules:
+        load_figures()
+        return
+    hooks['matplotlib'] = load_figures
+    try:
+        if not any(type(finder) is Finder for finder in sys.meta_path):
+            sys.meta_path.insert(0, Finder())
+    except Exception:
+        pass                    # a cell has made something else of it
+
+
+def load_figures():
+    """In a cell that shows nothing matplotlib is as it always is; the next one that shows something looks again."""
+    if forked or not displaying:
+        return
+    try:
+        if 'set_up_figures' not in private:
+            exec(get_code(parts_path + '/hermes_kernel_inline.py'), private)
+        set_up_figures(modules['matplotlib'])
+    except Exception:
+        pass
 
 
 def end_displays():
@@ -1567,6 +1639,11 @@ def rich_forms(value):
                 data = data[0]
             if data is not None:
                 bundle[mime] = data
+        except Exception:
+            pass
+    if figures_of is not None and 'image/png' not in bundle:
+        try:
+            add_figure(value, bundle)
         except Exception:
             pass
     return bundle
@@ -1705,6 +1782,29 @@ def is_plain(node):
             if hasattr(part, '_fields') and not is_plain(part):
                 return False
     return True
+
+
+# ---- debuggers ------------------------------------------------------------------------------------
+
+def mend_debugger():
+    """Below the cell no debugger goes, and it stops nowhere in here."""
+    kind = modules['bdb'].Bdb
+    genuine_stack, genuine_stop = kind.get_stack, kind.stop_here
+
+    def get_stack(self, frame, traceback):
+        stack, index = genuine_stack(self, frame, traceback)
+        own = [entry[0].f_globals is private for entry in stack]
+        for at in range(len(own) - 1):
+            if own[at] and not own[at + 1]:
+                return (stack[at + 1:], index - at - 1) if at < index else (stack, index)
+        return stack, index
+
+    def stop_here(self, frame):
+        return frame.f_globals is not private and genuine_stop(self, frame)
+
+    for function in get_stack, stop_here:
+        function.__module__, function.__qualname__ = kind.__module__, 'Bdb.' + function.__name__
+        setattr(kind, function.__name__, function)
 
 
 # ---- tracebacks -----------------------------------------------------------------------------------
@@ -2131,7 +2231,7 @@ def to_answer(data):
     return answer
 
 
-# ---- questions about the kernel: hermes_kernel_inspect.py -----------------------------------------
+# ---- questions about the kernel: hermes_kernel_objects.py and its followers -----------------------
 
 inspector = {}              # what is defined there, once a request came
 
@@ -2145,12 +2245,12 @@ def answer_request(text):
 
 def load_inspector():
     """In pieces: while a piece is compiled no other thread gets on."""
-    path = parts_path + '/hermes_kernel_inspect.py'
     inspector.clear()
     scope = {'__name__': 'hermes_kernel_inspect', '__builtins__': private['__builtins__'], 'runner': private}
-    number = 0
-    for piece in read_file(path).split(b'\n# ===='):
-        exec(compile(b'\n' * number + b'#' + piece, '<hermes kernel inspector>', 'exec', 0, True), scope)
-        number += piece.count(b'\n') + 1
+    for part in 'objects', 'complete', 'inspect':
+        number = 0
+        for piece in read_file('%s/hermes_kernel_%s.py' % (parts_path, part)).split(b'\n# ===='):
+            exec(compile(b'\n' * number + b'#' + piece, '<hermes kernel %s>' % part, 'exec', 0, True), scope)
+            number += piece.count(b'\n') + 1
     inspector.update(scope)
 

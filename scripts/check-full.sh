@@ -37,6 +37,7 @@ for python in $(pythons); do
     version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
     step "python $version: the runner alone" "$python" -B "$top/tests/runner/test_runner.py" || :
     step "python $version: the runner's answers" "$python" -B "$top/tests/runner/test_inspect.py" || :
+    step "python $version: figures" "$python" -B "$top/tests/runner/test_inline.py" || :
     HERMES_CASES_ARGUMENTS="--python $python" HERMES_REPL_PYTHON=$python
     export HERMES_CASES_ARGUMENTS HERMES_REPL_PYTHON
     suites "python $version: cases" "$build" CASE_TESTS HERMES_CASES_JOBS=2 || :

@@ -42,10 +42,13 @@ static bool begins(const char *line, size_t size, const char *with)
     return size >= strlen(with) && memcmp(line, with, strlen(with)) == 0;
 }
 
-/* The end of the lines at `from` that are frames. */
+/* The end of the lines at `from` that are frames, or say that there are none. */
 static size_t frames_end(const char *data, size_t size, size_t from)
 {
-    while (from < size && begins(data + from, size - from, "  File \"")) {
+    static const char none[] = "  <no Python frame>";
+
+    while (from < size && (begins(data + from, size - from, "  File \"") ||
+                           begins(data + from, size - from, none))) {
         const char *end = memchr(data + from, '\n', size - from);
         from = end ? (size_t)(end - data) + 1 : size;
     }
@@ -55,12 +58,12 @@ static size_t frames_end(const char *data, size_t size, size_t from)
 /* Frames are listed innermost first: the runner's, and what started it, stand at the end. */
 static size_t users_frames_end(const char *data, size_t from, size_t end)
 {
-    static const char ours[] = "  File \"<hermes kernel runner>\"";
+    static const char ours[] = "  File \"<hermes kernel runner>\"", none[] = "  <no Python frame>";
 
     for (size_t at = from; at < end;) {
         const char *line_end = memchr(data + at, '\n', end - at);
 
-        if (begins(data + at, end - at, ours))
+        if (begins(data + at, end - at, ours) || begins(data + at, end - at, none))
             return at;
         at = line_end ? (size_t)(line_end - data) + 1 : end;
     }

@@ -192,9 +192,9 @@ START_TEST(what_is_wrong_in_a_file)
         {"{\"tiemout\": 3}", "FILE:1: unknown option \"tiemout\"; the nearest is \"timeout\"\n"},
         {"{\"zzzzzz\": 3}", "FILE:1: unknown option \"zzzzzz\" is ignored\n"},
         {"{\"batch\": true}", "unknown option \"batch\""}, /* command line only */
-        {"{\"on_error\": \"explode\"}", "FILE:1: on_error: 'explode' is not one of stop|continue\n"},
+        {"{\"on_error\": \"explode\"}", "FILE:1: on_error: 'explode' is not one of stop|continue|interactive\n"},
         {"{\n// mine\n\n\"on_error\": \"contineu\"}",
-         "FILE:4: on_error: 'contineu' is not one of stop|continue; did you mean continue?\n"},
+         "FILE:4: on_error: 'contineu' is not one of stop|continue|interactive; did you mean continue?\n"},
         {"{/*\n*/\"echo\": true,\r\n \"quit\": 1}", "FILE:3: unknown option \"quit\"; the nearest is \"quiet\"\n"},
         {"{\"run_timeout\": \"soon\"}", "FILE:1: run_timeout: 'soon' is no number of seconds\n"},
         {"{\"echo\": {}}", "FILE:1: echo: this kind of value is not taken\n"},

@@ -283,6 +283,76 @@ START_TEST(shows_values_and_keeps_state)
 }
 END_TEST
 
+START_TEST(keeps_the_last_values)
+{
+    SHOWS("10", "10");
+    SHOWS("20", "20");
+    SHOWS("30", "30");
+    SHOWS("_, __, ___", "(30, 20, 10)");
+    SHOWS("_1 + _2 + _3", "60");
+    SHOWS("x = 1", "");
+    SHOWS("_", "60"); /* only values count */
+    SHOWS("None", "");
+    SHOWS("_7, '_6' in dir(__builtins__)", "(60, False)");
+    SHOWS("40;", ""); /* not shown, not kept */
+    SHOWS("_[0]", "60");
+    for (int i = 0; i < 2; i++) {
+        run(i ? "Out" : "In"); /* those are another program's */
+        ck_assert_int_eq(last()->outcome, HERMES_ERROR);
+        ck_assert_ptr_nonnull(strstr(text_of(last()), "NameError"));
+    }
+    run("1 / 0");
+    SHOWS("_", "60");
+    SHOWS("_ = 'mine'", "");
+    SHOWS("1 + 1", "2");
+    SHOWS("_", "'mine'"); /* a name of the user's own stays so */
+}
+END_TEST
+
+START_TEST(breaks_values_at_the_terminals_width)
+{
+    SHOWS("x = [n * 10 ** 12 for n in range(1, 6)]; x",
+          "[1000000000000, 2000000000000, 3000000000000, 4000000000000, 5000000000000]");
+    repl_resize(repl, 40, 30);
+    SHOWS("x[:4]", "[1000000000000,\n 2000000000000,\n 3000000000000,\n 4000000000000]");
+    repl_resize(repl, 70, 30);
+    SHOWS("x[:4]", "[1000000000000, 2000000000000, 3000000000000, 4000000000000]");
+}
+END_TEST
+
+/* Whatever ends a cell: what is shown of it begins with the cell, and nothing of ours is in it. */
+static void ends_without_our_frames(struct repl_cell *cell, const char *at, const char *end)
+{
+    const char *text = text_of(cell);
+    ck_assert_msg(strstr(text, at) && strstr(text, end), "%s", text);
+    ck_assert_msg(!strstr(text, "hermes") && !strstr(text, "no Python frame"), "%s", text);
+}
+
+START_TEST(tracebacks_have_no_frames_of_ours)
+{
+    ends_without_our_frames(run("class A:\n    def __repr__(self): return 1/0\nA()"),
+                            "File \"<cell 1>\", line 2, in __repr__", "ZeroDivisionError");
+    ends_without_our_frames(run("display(A())"), "File \"<cell 2>\", line 1, in <module>", "in __repr__");
+    ends_without_our_frames(run("import sys; sys.displayhook = lambda value: 1/0\n5"),
+                            "File \"<cell 3>\", line 1, in <lambda>", "ZeroDivisionError");
+    run("sys.displayhook = sys.__displayhook__; import asyncio");
+    static const char *const waits[] = {
+        "print('in'); input('x? ')", "print('in')\nwhile True: pass",
+        "async def f():\n    print('in')\n    await asyncio.sleep(60)\nawait f()"};
+    for (size_t i = 0; i < 3; i++) {
+        struct repl_cell *cell = start(waits[i]);
+        AWAIT(strstr(text_of(cell), "in") && (i || cell->input_waits));
+        ck_assert(repl_interrupt(repl, session()));
+        char place[64];
+        snprintf(place, sizeof(place), "File \"<cell %u>\", line %d, in <module>", cell->number,
+                 i == 2 ? 4 : (int)i + 1);
+        AWAIT(cell->state == REPL_SETTLED);
+        ends_without_our_frames(cell, place, "KeyboardInterrupt");
+    }
+    ends_without_our_frames(run("import os; os.abort()"), "line 1 in <module>", "Aborted");
+}
+END_TEST
+
 START_TEST(shows_a_traceback_of_the_cell_by_its_number)
 {
     run("1");
@@ -1014,6 +1084,9 @@ int main(void)
     tcase_add_test(tests, starts_its_kernel_behind_the_prompt);
     tcase_add_test(tests, hears_of_a_kernel_that_is_ready_before_the_loop);
     tcase_add_test(tests, shows_values_and_keeps_state);
+    tcase_add_test(tests, keeps_the_last_values);
+    tcase_add_test(tests, breaks_values_at_the_terminals_width);
+    tcase_add_test(tests, tracebacks_have_no_frames_of_ours);
     tcase_add_test(tests, shows_a_traceback_of_the_cell_by_its_number);
     tcase_add_test(tests, shows_each_display_once);
     tcase_add_test(tests, queues_cells_and_drops_them);

@@ -430,7 +430,7 @@ START_TEST(test_newer_version)
     char *after = read_bytes(path, &size_after);
     ck_assert_uint_eq(size, size_after);
     ck_assert_mem_eq(bytes, after, size);
-    ck_assert(test_exists(test_path("state/history-1.db")));
+    ck_assert(test_exists(test_path("state/history-2.db")));
     store = store_open(path, STORE_ON);
     ck_assert_uint_eq(test_cells_of(store, "new")->count, 1);
     struct strbuf error = STRBUF_INIT;
@@ -478,6 +478,35 @@ START_TEST(test_older_version_migrates)
     ck_assert_uint_eq(test_cells_of(store, "s")->count, 4);
     ck_assert_ptr_null(store_take_remark(store));
     store_close(store);
+}
+END_TEST
+
+/* The columns that the next version has are empty in what was there. */
+START_TEST(test_version_one_migrates)
+{
+    fill(3);
+    raw("ALTER TABLE cells DROP COLUMN how; ALTER TABLE cells DROP COLUMN origin;"
+        "ALTER TABLE cells DROP COLUMN first_line; PRAGMA user_version = 1");
+    struct store *store = store_open(path, STORE_ON);
+    const struct store_cell cell = {.session = "s",
+                                    .number = 9,
+                                    .source = "x",
+                                    .source_size = 1,
+                                    .how = STORE_HOW_PIPES,
+                                    .origin = "/a.py",
+                                    .first_line = 7};
+    ck_assert_int_ne(store_begin(store, &cell), 0);
+    ck_assert(store_flush(store, 5000));
+    const struct test_cells *cells = test_cells_of(store, "s");
+    ck_assert_uint_eq(cells->count, 4);
+    ck_assert_ptr_null(cells->items[0].origin);
+    ck_assert_uint_eq(cells->items[0].how, 0);
+    ck_assert_str_eq(cells->items[3].origin, "/a.py");
+    ck_assert_uint_eq(cells->items[3].how, STORE_HOW_PIPES);
+    ck_assert_uint_eq(cells->items[3].first_line, 7);
+    ck_assert_ptr_null(store_take_remark(store));
+    store_close(store);
+    raw("SELECT how, origin, first_line FROM cells");
 }
 END_TEST
 
@@ -850,6 +879,7 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, test_newer_version);
     tcase_add_test(tcase, test_tables_are_missing);
     tcase_add_test(tcase, test_older_version_migrates);
+    tcase_add_test(tcase, test_version_one_migrates);
     tcase_add_test(tcase, test_directory_in_its_place);
     tcase_add_test(tcase, test_home_cannot_be_written);
     tcase_add_test(tcase, test_read_only_file_and_directory);

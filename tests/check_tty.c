@@ -620,6 +620,23 @@ START_TEST(the_debugger_works)
 }
 END_TEST
 
+START_TEST(the_debugger_stays_out_of_the_runner)
+{
+    uint64_t cell = submit("def f():\n    breakpoint()\n    return 1\nf()");
+    struct hermes_event *event;
+
+    te_output(cell, "(Pdb) ");
+    type("w\nu\nu\n");
+    te_output(cell, "*** Oldest frame");
+    type("n\nn\nn\nn\n"); /* steps over the end */
+    event = te_done(cell);
+    EXPECT(event->result, event->result->outcome == HERMES_SUCCESS);
+    EXPECT(event->result, te_has(event->result, "  <cell 1>(4)<module>()\n"));
+    EXPECT(event->result, !te_has(event->result, "hermes"));
+    hermes_event_free(event);
+}
+END_TEST
+
 /* ---- ends ------------------------------------------------------------------------------- */
 
 START_TEST(nothing_survives)
@@ -790,6 +807,7 @@ static Suite *suite(void)
     tcase_add_test(faults, the_foreground_is_taken_back);
     tcase_add_test(faults, a_forged_mark_is_text);
     tcase_add_test(faults, the_debugger_works);
+    tcase_add_test(faults, the_debugger_stays_out_of_the_runner);
     suite_add_tcase(suite, faults);
 
     tcase_set_timeout(ends, 60);

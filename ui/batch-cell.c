@@ -114,8 +114,10 @@ static void on_done(struct batch *batch, const struct hermes_result *result)
     batch->settled = true;
     tool_calls_cancel(&batch->calls, batch->cell);
     progress_end(&batch->progress);
+    batch_store_settle(batch, result);
     batch_show_result(batch, result);
     batch_record_result(batch, result);
+    batch_note_failure(batch, result);
     if (result->ended)
         batch->kernel = 0;
     if (batch->options->format == BATCH_VERIFY &&
@@ -143,6 +145,7 @@ static void on_cell_output(struct batch *batch, const struct hermes_event *event
     if (batch_keeps_outputs(batch))
         outputs_add_stream(&batch->records[batch->current->cell].outputs, event->stream,
                            event->data, event->size);
+    batch_store_output(batch, event);
     batch_show_output(batch, event);
 }
 
@@ -151,6 +154,7 @@ static void on_display(struct batch *batch, const struct hermes_event *event)
     if (batch_keeps_outputs(batch))
         outputs_add_display(&batch->records[batch->current->cell].outputs, event->is_result,
                             event->data, event->size);
+    batch_store_output(batch, event);
     batch_show_display(batch, event);
 }
 
@@ -203,6 +207,10 @@ static bool take_event(struct batch *batch, int64_t limit_ms)
     batch_check_signals(batch);
     int64_t wait = sooner(limit_ms, progress_tick(&batch->progress));
     wait = sooner(wait, batch_show_waiting(batch));
+    if (batch->options->rest) {
+        batch_terminal_wait(batch, wait);
+        wait = 0;
+    }
     if (hermes_next_event(batch->engine, wait, &event) != HERMES_OK)
         return false;
     if (event) {
@@ -236,13 +244,15 @@ static unsigned flags_for(const struct batch *batch)
         flags |= HERMES_CELL_ECHO | HERMES_CELL_AWAIT | HERMES_CELL_DISPLAY;
     else if (batch->options->echo)
         flags |= HERMES_CELL_ECHO | HERMES_CELL_AWAIT;
+    if (batch->options->rest)
+        flags |= HERMES_CELL_INTERACTIVE; /* :debug finds the failure */
     return flags;
 }
 
 static struct hermes_cell describe(struct batch *batch, const struct document_cell *source)
 {
     struct hermes_cell cell = HERMES_CELL_INIT;
-    cell.session = BATCH_SESSION;
+    cell.session = batch_session(batch);
     cell.mode = batch->options->strict ? HERMES_MODE_STRICT : HERMES_MODE_PROJECT;
     cell.python = batch->options->python;
     cell.cwd = batch->options->cwd;
@@ -287,6 +297,8 @@ static bool submit(struct batch *batch)
                         status == HERMES_EINVAL ? BATCH_STATUS_USAGE : BATCH_STATUS_START);
     }
     strbuf_free(&name);
+    if (status == HERMES_OK)
+        batch_store_begin(batch);
     return status == HERMES_OK;
 }
 
@@ -323,7 +335,7 @@ static void await_cell(struct batch *batch)
             break; /* it will be gone with the engine */
         if (wait <= 0 && batch->deadline_ms && !batch->started && !stopped_ms) {
             batch_stop_with(batch, BATCH_STOP_TIME, BATCH_STATUS_TIMEOUT);
-            hermes_reset(batch->engine, BATCH_SESSION, NULL);
+            hermes_reset(batch->engine, batch_session(batch), NULL);
         } else if (!take_event(batch, wait)) {
             batch_say(batch, true, "out of memory");
             batch_stop_with(batch, BATCH_STOP_ENGINE, BATCH_STATUS_START);
@@ -360,7 +372,7 @@ void batch_finish_kernels(struct batch *batch)
     hermes_free(grace);
     batch->interrupts = 0;
     if (batch->stop < BATCH_STOP_SIGNAL)
-        hermes_close(batch->engine, BATCH_SESSION, NULL);
+        hermes_close(batch->engine, batch_session(batch), NULL);
     while (batch->alive_count && batch->stop < BATCH_STOP_SIGNAL && now_ms() < limit) {
         if (!take_event(batch, limit - now_ms()))
             break;

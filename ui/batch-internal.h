@@ -12,6 +12,7 @@
 #include "live-text.h"
 #include "notebook-write.h"
 #include "progress.h"
+#include "shown.h"
 #include "strbuf.h"
 
 #define BATCH_SESSION "batch"
@@ -47,13 +48,15 @@ struct batch {
     char *file_name;    /* in tracebacks; NULL for notebooks */
     char *path0;
     const char *label; /* for messages and reports */
+    char *origin;      /* absolute path; NULL: -c, standard input */
     struct hermes_kernel_setup setup;
 
     /* The plan. */
     struct batch_item *items;
     size_t item_count, item_capacity;
-    size_t total;    /* code cells in the file */
-    size_t numbered; /* items with a number */
+    size_t total;     /* code cells in the file */
+    size_t numbered;  /* items with a number */
+    size_t resume_at; /* --resume: items before it are run again and not shown */
 
     /* The run. */
     const struct batch_item *current; /* NULL: none is running */
@@ -77,6 +80,12 @@ struct batch {
     struct junit junit;
     size_t differing; /* cells, with BATCH_VERIFY */
     int64_t saved_ms, save_cost_ms;
+
+    /* The history. */
+    int64_t stored; /* the current cell there; 0: it is not kept */
+    int64_t submitted_us;
+    bool redacts;
+    struct shown shown;
 
     /* Writing. */
     struct progress progress;
@@ -118,6 +127,35 @@ bool batch_keeps_outputs(const struct batch *batch);
 int batch_status_of(const struct hermes_result *result);
 /* A case of the JUnit report, with its name; NULL: there is to be none. */
 struct junit_case *batch_add_case(struct batch *batch, const struct batch_item *item);
+
+/* batch-store.c: what is kept in the history */
+void batch_store_open(struct batch *batch);
+void batch_store_begin(struct batch *batch);
+void batch_store_output(struct batch *batch, const struct hermes_event *event);
+void batch_store_settle(struct batch *batch, const struct hermes_result *result);
+void batch_store_close(struct batch *batch);
+
+/* batch-resume.c */
+bool batch_plan_resume(struct batch *batch, struct strbuf *error);
+void batch_show_resumed(struct batch *batch);
+/* The current cell is one of those that are only run again. */
+static inline bool batch_is_replaying(const struct batch *batch)
+{
+    return batch->current && (size_t)(batch->current - batch->items) < batch->resume_at;
+}
+
+/* batch-rest.c: --on-error interactive */
+static inline const char *batch_session(const struct batch *batch)
+{
+    return batch->options->session ? batch->options->session : BATCH_SESSION;
+}
+void batch_terminal_set_up(struct batch *batch);
+void batch_terminal_open(struct batch *batch);
+void batch_terminal_close(struct batch *batch);
+void batch_terminal_wait(struct batch *batch, int64_t wait_ms); /* for events and keys */
+void batch_note_failure(struct batch *batch, const struct hermes_result *result);
+bool batch_hands_over(const struct batch *batch);
+void batch_hand_over(struct batch *batch);
 
 /* batch-verify.c: against the outputs that the notebook holds */
 bool batch_check_verify(struct batch *batch, struct strbuf *error);

@@ -89,6 +89,7 @@ static bool load_file(struct batch *batch, struct strbuf *error)
     const char *file = batch->options->file;
     struct strbuf bytes = STRBUF_INIT;
     batch->label = strcmp(file, "-") == 0 ? "standard input" : file;
+    batch->origin = strcmp(file, "-") == 0 ? NULL : absolute(file);
     bool good = source_read_file(file, &bytes, error);
     if (good) {
         bool notebook = document_file_type(file) == DOCUMENT_FILE_IPYNB ||
@@ -142,6 +143,7 @@ bool batch_load(struct batch *batch, struct strbuf *error)
         .argv = options->argv,
         .path0 = batch->path0,
     };
+    batch_terminal_set_up(batch);
     return true;
 }
 

@@ -260,7 +260,7 @@ static void put_wall_time(struct batch *batch, const struct hermes_result *resul
 void batch_show_started(struct batch *batch, const struct hermes_event *event)
 {
     struct strbuf line = STRBUF_INIT;
-    if (batch->options->format != BATCH_EVENTS)
+    if (batch->options->format != BATCH_EVENTS || batch_is_replaying(batch))
         return;
     strbuf_adds(&line, "{\"event\":\"started\",");
     add_cell(batch, &line);
@@ -268,9 +268,25 @@ void batch_show_started(struct batch *batch, const struct hermes_event *event)
     put_line(batch, &line);
 }
 
+/* Our terminal puts the carriage returns before line ends itself. */
+static void put_terminal(struct batch *batch, const char *data, size_t size)
+{
+    struct strbuf text = STRBUF_INIT;
+    for (size_t i = 0; i < size; i++) {
+        if (data[i] != '\r' || i + 1 == size || data[i + 1] != '\n')
+            strbuf_addc(&text, data[i]);
+    }
+    put(batch, STDOUT_FILENO, strbuf_text(&text), text.size);
+    strbuf_free(&text);
+}
+
 void batch_show_output(struct batch *batch, const struct hermes_event *event)
 {
-    if (batch->options->format == BATCH_HUMAN)
+    if (batch_is_replaying(batch))
+        return;
+    if (batch->options->format == BATCH_HUMAN && batch->setup.io == HERMES_IO_TTY)
+        put_terminal(batch, event->data, event->size);
+    else if (batch->options->format == BATCH_HUMAN)
         put(batch, event->stream == 2 ? STDERR_FILENO : STDOUT_FILENO, event->data, event->size);
     else if (batch->options->format == BATCH_EVENTS)
         add_live(batch, BATCH_TEXT_CELL, event->stream, event->data, event->size);
@@ -299,6 +315,8 @@ void batch_show_display(struct batch *batch, const struct hermes_event *event)
 {
     struct strbuf out = STRBUF_INIT, error = STRBUF_INIT;
     struct json_span bundle, plain;
+    if (batch_is_replaying(batch))
+        return;
     if (batch->options->format == BATCH_EVENTS) {
         flush_live(batch, BATCH_TEXT_CELL); /* it was written before */
         add_event(batch, &out, "display");
@@ -319,6 +337,13 @@ void batch_show_display(struct batch *batch, const struct hermes_event *event)
 
 void batch_show_result(struct batch *batch, const struct hermes_result *result)
 {
+    struct strbuf name = STRBUF_INIT;
+    if (batch_is_replaying(batch) && result->outcome == HERMES_SUCCESS)
+        return;
+    if (batch_is_replaying(batch))
+        batch_say(batch, true, "%s fails now; it did not when it was recorded",
+                  batch_cell_name(batch, batch->current, &name));
+    strbuf_free(&name);
     if (batch->wall_time)
         put_wall_time(batch, result);
     if (batch->options->format == BATCH_EVENTS)

@@ -26,12 +26,15 @@ static char *timestamp(void)
 static bool prepare(struct batch *batch, struct strbuf *error)
 {
     return batch_load(batch, error) && batch_make_plan(batch, error) &&
-           batch_check_verify(batch, error) && batch_check_reports(batch, error);
+           batch_check_verify(batch, error) && batch_plan_resume(batch, error) &&
+           batch_check_reports(batch, error);
 }
 
 static void run_items(struct batch *batch)
 {
     for (size_t i = 0; i < batch->item_count && batch->stop == BATCH_GOING; i++) {
+        if (i && i == batch->resume_at)
+            batch_show_resumed(batch);
         batch_run_item(batch, &batch->items[i]);
         if (batch->stop == BATCH_GOING)
             batch_save_some(batch);
@@ -62,6 +65,7 @@ static void batch_free(struct batch *batch)
     free(batch->records);
     document_free(&batch->document);
     strbuf_free(&batch->text);
+    free(batch->origin);
     for (int i = 0; i < 2 * BATCH_TEXTS; i++)
         live_text_free(&batch->live[i / 2][i % 2]);
     free(batch->script);
@@ -97,13 +101,19 @@ int batch_run(struct hermes_engine *engine, const struct batch_options *options)
     signals_install(engine);
     tool_calls_init(&batch.calls, engine, options->terms);
     batch.calls.approval.nobody = "in a batch there is nobody to ask";
+    batch_store_open(&batch);
+    batch_terminal_open(&batch);
     run_items(&batch);
+    batch_terminal_close(&batch);
+    batch_store_close(&batch);
     tool_calls_free(&batch.calls);
     explain_stop(&batch);
     if (!batch_save_all(&batch) && !batch.status)
         batch.status = 1;
-    batch_finish_kernels(&batch);
+    if (!batch_hands_over(&batch))
+        batch_finish_kernels(&batch);
     batch_show_end(&batch);
+    batch_hand_over(&batch);
     signals_done();
     int status = batch.status;
     batch_free(&batch);

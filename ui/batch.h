@@ -17,6 +17,8 @@
 
 #include "cell-ranges.h"
 #include "params.h"
+#include "rest.h"
+#include "store.h"
 #include "tool-calls.h"
 
 enum batch_format {
@@ -47,6 +49,10 @@ struct batch_options {
     const struct tool_terms *terms;
     const char *const *saves; /* NULL-ended, or NULL */
     const char *junit;        /* NULL: none */
+    struct store *store;      /* what the session's history is kept in; NULL: nothing is kept */
+    const char *session;      /* its name; NULL: it has none */
+    bool resume;              /* go on where the last run of this file failed */
+    struct rest *rest; /* filled in when a cell fails and a prompt goes on; NULL: none does */
 };
 
 #define BATCH_STATUS_USAGE 2

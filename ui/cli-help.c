@@ -13,8 +13,8 @@ static const char usage[] =
     "usage: hermes-repl [--plain] [--session NAME] [FILE]   work in sessions\n"
     "       hermes-repl --batch FILE|- [ARGS...]            run a script or notebook\n"
     "       hermes-repl -c CODE [ARGS...]                   run one cell\n"
-    "       hermes-repl --verify FILE | --convert FILE OUT  check, or write it anew\n"
-    "       hermes-repl --mcp                               serve an agent\n";
+    "       hermes-repl --verify FILE | --replay NAME       run again and compare\n"
+    "       hermes-repl --convert FILE OUT | --mcp          write anew; serve agents\n";
 
 /* "-q, --quiet" or "    --timeout S". */
 static void add_spelling(struct strbuf *out, const struct cli_entry *entry)

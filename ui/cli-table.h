@@ -20,6 +20,8 @@ enum cli_id {
     CLI_JSON,
     CLI_EVENTS,
     CLI_ON_ERROR,
+    CLI_RESUME,
+    CLI_REPLAY,
     CLI_TIMEOUT,
     CLI_CELL_TIMEOUT,
     CLI_PARAM,

@@ -12,6 +12,7 @@
 #include "json-write.h"
 #include "magics.h"
 #include "notebook-write.h"
+#include "percent-metadata.h"
 #include "percent.h"
 #include "pylex.h"
 #include "utf8.h"
@@ -85,7 +86,9 @@ static void add_marker(struct strbuf *out, const struct document_cell *cell)
         strbuf_adds(out, i ? ", " : " tags=[");
         json_add_text(out, cell->tags[i]);
     }
-    strbuf_adds(out, cell->tag_count ? "]\n" : "\n");
+    strbuf_adds(out, cell->tag_count ? "]" : "");
+    percent_add_members(out, cell);
+    strbuf_addc(out, '\n');
 }
 
 static void add_lines(struct strbuf *out, const char *text, size_t size, const char *prefix)
@@ -122,6 +125,10 @@ static void add_notebook_code(struct strbuf *out, const struct document_cell *ce
 void script_write(struct strbuf *out, const struct document *document)
 {
     bool first = true;
+    if (document->format == DOCUMENT_NOTEBOOK && percent_add_header(out, document)) {
+        finish_text(out);
+        first = false;
+    }
     for (size_t i = 0; i < document->count; i++) {
         const struct document_cell *cell = &document->cells[i];
         if (document_cell_is_blank(cell) && !cell->marker)

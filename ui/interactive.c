@@ -10,6 +10,7 @@
 
 #include "batch.h"
 #include "plain.h"
+#include "rest.h"
 #include "store.h"
 #include "tool-list.h"
 #include "tui.h"
@@ -123,11 +124,24 @@ static bool run(struct settings *settings, struct repl_options *options, const c
     return true;
 }
 
-static bool start(struct settings *settings, const struct cli *cli, const struct tool_terms *terms,
-                  const char *file, int *ret_status, struct strbuf *error)
+static bool start(struct settings *settings, const struct cli *cli, const char *file,
+                  struct rest *rest, int *ret_status, struct strbuf *error)
 {
     struct keymap *keymap = interactive_keymap(settings);
-    const char **names = session_names(cli);
+    const char **tools =
+        tool_list_parse(&settings->tools, settings_text(settings, CLI_TOOLS), error);
+    const struct tool_terms whole = {
+        .tools = tools,
+        .settings = &settings->tools,
+        .approve = settings_text(settings, CLI_APPROVE),
+        .env = strcmp(settings_text(settings, CLI_ENV), "scrub") == 0 ? HERMES_ENV_SCRUB
+                                                                      : HERMES_ENV_INHERIT,
+        .cwd = text_or_null(settings, CLI_CWD),
+        .strict = strcmp(settings_text(settings, CLI_MODE), "strict") == 0,
+    };
+    const struct tool_terms *terms = &whole;
+    const char *adopted[] = {rest ? rest->session : NULL, NULL};
+    const char **names = rest ? NULL : session_names(cli);
     struct repl_options options = {
         .settings = settings,
         .terms = terms,
@@ -135,7 +149,8 @@ static bool start(struct settings *settings, const struct cli *cli, const struct
         .python = text_or_null(settings, CLI_PYTHON),
         .cwd = terms->cwd,
         .env = terms->env,
-        .sessions = names,
+        .sessions = rest ? adopted : names,
+        .rest = rest,
         .keymap = keymap,
         .store = open_store(settings),
     };
@@ -143,7 +158,14 @@ static bool start(struct settings *settings, const struct cli *cli, const struct
     store_close(options.store);
     keymap_free(keymap);
     free(names);
+    free(tools);
     return good;
+}
+
+bool interactive_continue(struct settings *settings, const struct cli *cli, struct rest *rest,
+                          int *ret_status, struct strbuf *error)
+{
+    return start(settings, cli, NULL, rest, ret_status, error);
 }
 
 bool interactive_start(struct settings *settings, const struct cli *cli, int *ret_status,
@@ -158,20 +180,8 @@ bool interactive_start(struct settings *settings, const struct cli *cli, int *re
     }
     if (cli->rest_count && !repl_read_source(cli->rest[0], &text, error))
         return false;
-    const char **tools =
-        tool_list_parse(&settings->tools, settings_text(settings, CLI_TOOLS), error);
-    const struct tool_terms terms = {
-        .tools = tools,
-        .settings = &settings->tools,
-        .approve = settings_text(settings, CLI_APPROVE),
-        .env = strcmp(settings_text(settings, CLI_ENV), "scrub") == 0 ? HERMES_ENV_SCRUB
-                                                                      : HERMES_ENV_INHERIT,
-        .cwd = text_or_null(settings, CLI_CWD),
-        .strict = strcmp(settings_text(settings, CLI_MODE), "strict") == 0,
-    };
     bool good =
-        start(settings, cli, &terms, cli->rest_count ? cli->rest[0] : NULL, ret_status, error);
-    free(tools);
+        start(settings, cli, cli->rest_count ? cli->rest[0] : NULL, NULL, ret_status, error);
     strbuf_free(&text);
     return good;
 }

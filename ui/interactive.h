@@ -14,9 +14,14 @@ bool interactive_start(struct settings *settings, const struct cli *cli, int *re
                        struct strbuf *error);
 
 /*
- * The keys as they are with the user's file. What is wrong with it is said on standard error.
- * Yours.
+ * The same after a batch that stopped at a failing cell: its session, with the kernel as it is, in
+ * front.
  */
+struct rest;
+bool interactive_continue(struct settings *settings, const struct cli *cli, struct rest *rest, int *ret_status,
+                          struct strbuf *error);
+
+/* The keys as they are with the user's file. What is wrong with it is said on standard error. Yours. */
 struct keymap *interactive_keymap(struct settings *settings);
 
 /* Judge the user's file, if there is one: a line for out; false when something is wrong with it. */

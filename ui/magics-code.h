@@ -7,35 +7,15 @@
 #ifndef UI_MAGICS_CODE_H
 #define UI_MAGICS_CODE_H
 
-/*
- * A backend that draws off screen. plt.show() hands the open figures to display(); so does
- * flush(), for who runs cells: figures belong to the cell that made them.
- */
+/* The runner's own backend (hermes_kernel_inline.py) is there once matplotlib is. */
 static const char matplotlib_code[] =
+    "import sys\n"
     "try:\n"
     "    import matplotlib\n"
-    "    from matplotlib.backends.backend_agg import FigureCanvasAgg\n"
     "except ImportError:\n"
-    "    matplotlib = None\n"
-    "import sys, types\n"
-    "if matplotlib and 'hermes_inline' not in sys.modules:\n"
-    "    def flush(*ignored, **more):\n"
-    "        import io\n"
-    "        helpers = sys.modules.get('matplotlib._pylab_helpers')\n"
-    "        for manager in list(helpers.Gcf.get_all_fig_managers()) if helpers else ():\n"
-    "            figure = manager.canvas.figure\n"
-    "            helpers.Gcf.destroy(manager.num)\n"
-    "            if figure.get_children()[1:]:\n"
-    "                data = io.BytesIO()\n"
-    "                figure.savefig(data, format='png', bbox_inches='tight')\n"
-    "                display({'text/plain': repr(figure), 'image/png': data.getvalue()},\n"
-    "                        raw=True)\n"
-    "    module = types.ModuleType('hermes_inline')\n"
-    "    module.flush = module.show = flush\n"
-    "    module.FigureCanvas = FigureCanvasAgg\n"
-    "    sys.modules['hermes_inline'] = module\n"
-    "if matplotlib:\n"
-    "    matplotlib.use('module://hermes_inline')\n";
+    "    pass\n"
+    "if 'hermes_inline' in sys.modules:\n"
+    "    sys.modules['hermes_inline'].choose(words)\n";
 
 static const char timeit_code[] =
     "import timeit\n"

@@ -15,7 +15,7 @@
 #include <cjson/cJSON.h>
 #include <hermes-kernel.h>
 
-#include "batch.h"
+#include "batch-start.h"
 #include "cli.h"
 #include "command.h"
 #include "document-file.h"
@@ -24,8 +24,6 @@
 #include "signals.h"
 #include "source-text.h"
 #include "store-commands.h"
-#include "store-result.h"
-#include "tool-calls.h"
 #include "tool-list.h"
 #include "xalloc.h"
 
@@ -258,166 +256,6 @@ static int inform(struct program *program)
 }
 
 /*
- * ---- batch
- * ----------------------------------------------------------------------------------------
- */
-
-static const char *text_or_null(struct settings *settings, enum cli_id id)
-{
-    const char *text = settings_text(settings, id);
-    return text[0] ? text : NULL;
-}
-
-/* FILE and its arguments, or -c and its arguments. */
-static bool set_input(struct program *program, struct batch_options *options)
-{
-    static const char *const none[] = {NULL};
-    const char *const *rest = program->cli.rest ? (const char *const *)program->cli.rest : none;
-    options->code = cli_value(&program->cli, CLI_CODE);
-    const char *verified = cli_value(&program->cli, CLI_VERIFY);
-    if (verified && (options->code || settings_flag(&program->settings, CLI_BATCH))) {
-        strbuf_setf(&program->error, "--verify excludes --batch and -c");
-        return false;
-    }
-    if (options->code && settings_flag(&program->settings, CLI_BATCH)) {
-        strbuf_setf(&program->error, "--batch and -c exclude each other");
-        return false;
-    }
-    if (verified) {
-        options->file = verified;
-    } else if (!options->code) {
-        if (!rest[0]) {
-            strbuf_setf(&program->error, "--batch needs a FILE (or - for standard input)");
-            return false;
-        }
-        options->file = *rest++;
-    }
-    options->argv = rest;
-    return true;
-}
-
-static bool set_format(struct settings *settings, struct batch_options *options,
-                       struct strbuf *error)
-{
-    bool json = settings_flag(settings, CLI_JSON), events = settings_flag(settings, CLI_EVENTS);
-    if (json && events) {
-        strbuf_setf(error, "--json and --events exclude each other");
-        return false;
-    }
-    options->format = json ? BATCH_JSON : events ? BATCH_EVENTS : BATCH_HUMAN;
-    if (options->verify && (json || events)) {
-        strbuf_setf(error,
-                    "--verify has an exit status and --junit; it excludes --json and --events");
-        return false;
-    }
-    if (options->verify)
-        options->format = BATCH_VERIFY;
-    const char *source = settings_text(settings, CLI_STDIN);
-    options->stdin_inherit =
-        source[0] ? strcmp(source, "inherit") == 0 : options->format == BATCH_HUMAN;
-    options->keep_going = options->keep_going || options->verify;
-    return true;
-}
-
-static bool set_params(struct program *program, struct batch_options *options)
-{
-    const char *path = text_or_null(&program->settings, CLI_PARAMS);
-    struct strbuf text = STRBUF_INIT;
-    bool good = true;
-    if (path) {
-        good = source_read_file(path, &text, &program->error);
-        if (good &&
-            !params_add_json(&options->params, strbuf_text(&text), text.size, &program->error)) {
-            char *fault = strbuf_steal(&program->error);
-            strbuf_setf(&program->error, "--params: %s: %s", path, fault);
-            free(fault);
-            good = false;
-        }
-    }
-    for (size_t i = 0; good && i < program->cli.count; i++) {
-        const struct cli_word *word = &program->cli.words[i];
-        if (word->setting->entry->id != CLI_PARAM)
-            continue;
-        good = params_add_text(&options->params, word->value, &program->error);
-        if (!good) {
-            char *fault = strbuf_steal(&program->error);
-            strbuf_setf(&program->error, "%s: %s", word->spelling, fault);
-            free(fault);
-        }
-    }
-    strbuf_free(&text);
-    return good;
-}
-
-static bool set_cells(struct program *program, struct batch_options *options)
-{
-    const char *text = cli_value(&program->cli, CLI_CELLS);
-    if (!text || cell_ranges_parse(&options->cells, text, &program->error))
-        return true;
-    char *fault = strbuf_steal(&program->error);
-    strbuf_setf(&program->error, "--cells: %s", fault);
-    free(fault);
-    return false;
-}
-
-/* The paths of --save, NULL-ended, or NULL. Yours; the strings are not. */
-static const char **save_paths(const struct cli *cli)
-{
-    const char **paths = xcalloc(cli->count + 1, sizeof(*paths));
-    size_t count = 0;
-    for (size_t i = 0; i < cli->count; i++) {
-        if (cli->words[i].setting->entry->id == CLI_SAVE)
-            paths[count++] = cli->words[i].value;
-    }
-    if (count)
-        return paths;
-    free(paths);
-    return NULL;
-}
-
-static int run_batch(struct program *program)
-{
-    struct settings *settings = &program->settings;
-    struct batch_options options = {
-        .verify = cli_value(&program->cli, CLI_VERIFY) != NULL,
-        .keep_going = strcmp(settings_text(settings, CLI_ON_ERROR), "continue") == 0,
-        .echo = settings_flag(settings, CLI_ECHO),
-        .quiet = settings_flag(settings, CLI_QUIET),
-        .scrub = strcmp(settings_text(settings, CLI_ENV), "scrub") == 0,
-        .strict = strcmp(settings_text(settings, CLI_MODE), "strict") == 0,
-        .python = text_or_null(settings, CLI_PYTHON),
-        .cwd = text_or_null(settings, CLI_CWD),
-        .run_timeout_ms = settings_ms(settings, CLI_TIMEOUT),
-        .cell_timeout_ms = settings_ms(settings, CLI_CELL_TIMEOUT),
-        .junit = text_or_null(settings, CLI_JUNIT),
-    };
-    const char **tools =
-        tool_list_parse(&settings->tools, settings_text(settings, CLI_TOOLS), &program->error);
-    const struct tool_terms terms = {
-        .tools = tools,
-        .settings = &settings->tools,
-        .approve = settings_text(settings, CLI_APPROVE),
-        .env = options.scrub ? HERMES_ENV_SCRUB : HERMES_ENV_INHERIT,
-        .cwd = options.cwd,
-        .strict = options.strict,
-    };
-    const char **saves = save_paths(&program->cli);
-    options.terms = &terms;
-    options.saves = (const char *const *)saves;
-    int status;
-    if (set_input(program, &options) && set_format(settings, &options, &program->error) &&
-        set_params(program, &options) && set_cells(program, &options))
-        status = batch_run(program->engine, &options);
-    else
-        status = usage_error(strbuf_text(&program->error));
-    params_free(&options.params);
-    cell_ranges_free(&options.cells);
-    free(saves);
-    free(tools);
-    return status;
-}
-
-/*
  * ---- the program
  * ----------------------------------------------------------------------------------
  */
@@ -436,15 +274,20 @@ static int run(struct program *program, int argc, char **argv)
         return status;
     bool batch = settings_flag(settings, CLI_BATCH) || cli_value(&program->cli, CLI_CODE) ||
                  cli_value(&program->cli, CLI_VERIFY);
-    if (cli_value(&program->cli, CLI_SESSION) && (batch || settings_flag(settings, CLI_MCP)))
-        return usage_error("--session is for the prompt and for --history");
+    const char *replayed = cli_value(&program->cli, CLI_REPLAY);
+    struct start start = {settings, &program->cli, &program->error};
+    if (replayed)
+        return replay_start(&start);
+    if (cli_value(&program->cli, CLI_SESSION) &&
+        (settings_flag(settings, CLI_MCP) || cli_value(&program->cli, CLI_VERIFY)))
+        return usage_error("--session is for the prompt, --batch, -c and --history");
     if (settings_flag(settings, CLI_MCP)) {
         set_agent_defaults(program);
         bool good = mcp_start(settings, &program->cli, &status, &program->error);
         return good ? status : usage_error(strbuf_text(&program->error));
     }
     if (batch)
-        return run_batch(program);
+        return batch_start(&start);
     bool good = interactive_start(settings, &program->cli, &status, &program->error);
     return good ? status : usage_error(strbuf_text(&program->error));
 }

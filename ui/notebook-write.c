@@ -12,6 +12,7 @@
 
 #include "json-pretty.h"
 #include "json-write.h"
+#include "percent-metadata.h"
 #include "utf8.h"
 #include "xalloc.h"
 
@@ -264,7 +265,8 @@ static void add_cells(struct strbuf *out, const struct document *document,
     for (size_t i = 0; i < document->count; i++) {
         static const struct cell_record untouched = {.fate = FATE_UNTOUCHED};
         const struct document_cell *cell = &document->cells[i];
-        if (document->format == DOCUMENT_SCRIPT && document_cell_is_blank(cell))
+        bool header = !i && percent_is_header(cell);
+        if (document->format == DOCUMENT_SCRIPT && (header || document_cell_is_blank(cell)))
             continue;
         strbuf_adds(out, first ? "{" : ", {");
         if (with_ids || (keeps[i] && !records)) {
@@ -282,6 +284,23 @@ static void add_cells(struct strbuf *out, const struct document *document,
     free(keeps);
 }
 
+static void add_document_metadata(struct strbuf *out, const struct document *document)
+{
+    if (document->metadata) {
+        strbuf_adds(out, document->metadata);
+        return;
+    }
+    strbuf_adds(out, "{\"kernelspec\": {\"display_name\": \"Python 3\", "
+                     "\"language\": \"python\", \"name\": \"python3\"}, "
+                     "\"language_info\": {\"name\": \"python\"}");
+    if (document->format == DOCUMENT_SCRIPT && document->count &&
+        percent_is_header(&document->cells[0])) {
+        strbuf_adds(out, ", ");
+        percent_keep_header(out, &document->cells[0]);
+    }
+    strbuf_addc(out, '}');
+}
+
 void notebook_write(struct strbuf *out, const struct document *document,
                     const struct cell_record *records)
 {
@@ -290,11 +309,8 @@ void notebook_write(struct strbuf *out, const struct document *document,
     int minor = minor_version(document, records);
     strbuf_adds(&text, "{\"cells\": [");
     add_cells(&text, document, records, minor >= 5);
-    strbuf_addf(&text, "], \"metadata\": %s",
-                document->metadata ? document->metadata
-                                   : "{\"kernelspec\": {\"display_name\": \"Python 3\", "
-                                     "\"language\": \"python\", \"name\": \"python3\"}, "
-                                     "\"language_info\": {\"name\": \"python\"}}");
+    strbuf_adds(&text, "], \"metadata\": ");
+    add_document_metadata(&text, document);
     if (document->more)
         strbuf_addf(&text, ", %s", document->more);
     strbuf_addf(&text, ", \"nbformat\": 4, \"nbformat_minor\": %d}", minor);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "json-scan.h"
+#include "percent-metadata.h"
 #include "pylex.h"
 #include "xalloc.h"
 
@@ -133,6 +134,7 @@ static void read_options(struct document_cell *cell, const char *text, size_t si
         } else if (text[at] == '{') {
             set_title(cell, text + title, at - title);
             read_metadata_object(cell, text + at, size - at);
+            percent_read_members(cell, text + at, size - at);
             return;
         } else if ((length = key_length(text + at, size - at))) {
             set_title(cell, text + title, at - title);
@@ -142,6 +144,7 @@ static void read_options(struct document_cell *cell, const char *text, size_t si
                 else if (text[i] == '{' && is_blank(text[i - 1]))
                     read_metadata_object(cell, text + i, size - i);
             }
+            percent_read_members(cell, text + at, size - at);
             return;
         }
     }

@@ -239,6 +239,8 @@ static void take_keys(struct plain *plain, bool late)
 {
     struct key key;
     while (!plain_is_busy(plain) && plain->exit_status < 0 && keys_next(plain->keys, late, &key)) {
+        if (key.raw_size == 1 && key.raw[0] == KEY_C_C && repl_interrupt(plain->repl, plain->front))
+            continue;
         if (plain->doubt)
             answer_doubt(plain, key.raw_size == 1 ? key.raw[0] : '\033');
         else

@@ -325,6 +325,9 @@ static void on_terminal(struct plain *plain, const char *file)
     plain->keys = keys_new();
     edit_set_session(plain->edit, plain->front->name);
     plain_terminal_raw();
+    const struct repl_session *front = plain->front;
+    if (plain->options->rest && front->item_count && front->items[front->item_count - 1].text)
+        plain_say(plain, "%s", front->items[front->item_count - 1].text);
     if (file) {
         char *line = xasprintf("load %s", file);
         plain_run_line(plain, line);

@@ -77,6 +77,25 @@ class Convert(unittest.TestCase):
         self.assertEqual(book.cells[1].metadata.tags, ["parameters"])
         self.assertEqual(self.good("s.ipynb", "t.py"), script)
 
+    def test_header_and_metadata_of_markers_survive_a_notebook(self):
+        text = ("#!/usr/bin/env python\n# ---\n# jupyter:\n#   jupytext:\n#     formats: ipynb,py:percent\n# ---\n\n"
+                "# %% [markdown] slideshow={\"slide_type\": \"slide\"}\n# text\n\n"
+                "# %% Name tags=[\"parameters\"] editable=false note=\"a, \\\"b\\\" {c}\"\nx = 1\n\n"
+                "# %% {\"a b\": [1, 2]}\ny = 2\n")
+        self.write("a.py", text)
+        self.convert("a.py", "b.ipynb")
+        with open(self.path("b.ipynb")) as file:
+            content = json.load(file)
+        cells = content["cells"]
+        self.assertEqual([cell["cell_type"] for cell in cells], ["markdown", "code", "code"])
+        self.assertEqual(cells[0]["metadata"], {"slideshow": {"slide_type": "slide"}})
+        self.assertEqual(cells[1]["metadata"], {"tags": ["parameters"], "editable": False, "note": 'a, "b" {c}',
+                                                "title": "Name"})
+        self.assertEqual(cells[2]["metadata"], {"a b": [1, 2]})
+        self.convert("b.ipynb", "c.py")
+        with open(self.path("c.py")) as file:
+            self.assertEqual(file.read(), text)
+
     def test_the_header_and_markers_of_a_script_stay(self):
         script = ("# ---\n# jupyter:\n#   jupytext:\n#     formats: ipynb,py:percent\n# ---\n\n"
                   "# %% [markdown] slideshow={\"slide_type\": \"slide\"}\n# text\n\n# %% Name\nx = 1\n")

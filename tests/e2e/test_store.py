@@ -138,12 +138,12 @@ class Commands(Case):
     def test_rename_and_delete(self):
         self.write("foo", 3)
         self.write("bar", 2)
-        self.assertEqual(self.run_program("--rename", "foo", "it's new"), (0, "", ""))
+        self.assertEqual(self.run_program("--rename", "foo", "it's-new"), (0, "", ""))
         self.assertEqual(self.run_program("--rename", "foo", "x"),
                          (1, "", "hermes-repl: there is no session 'foo'\n"))
-        self.assertEqual(self.run_program("--rename", "bar", "it's new"),
-                         (2, "", "hermes-repl: there is a session 'it's new' already\n"))
-        self.assertEqual(self.run_program("--delete", "it's new"), (0, "", ""))
+        self.assertEqual(self.run_program("--rename", "bar", "it's-new"),
+                         (2, "", "hermes-repl: there is a session 'it's-new' already\n"))
+        self.assertEqual(self.run_program("--delete", "it's-new"), (0, "", ""))
         self.assertEqual([item["session"] for item in self.objects(self.run_program("--list", "--json")[1])], ["bar"])
 
     def test_purge(self):
@@ -194,7 +194,7 @@ class Commands(Case):
     def test_usage(self):
         for words in (["--export", "foo"], ["--export", "foo", "a.py", "b.py"], ["--rename", "foo"], ["--list", "x"],
                       ["--list", "--history-purge"], ["--history"], ["--delete", "a", "b"],
-                      ["--session", "x", "-c", "1"]):
+                      ["--session", "x", "--mcp"]):
             status, output, error = self.run_program(*words)
             self.assertEqual((status, output), (2, ""), words)
             self.assertTrue(error.startswith("hermes-repl: "), error)

@@ -328,7 +328,7 @@ class Tables(Asked):
             import jedi  # noqa: F401
         except ImportError:
             self.skipTest('no jedi')
-        self.asked('import os\ndef text(): return os.linesep')
+        self.asked('import os\ndef text(): return os.getcwd()')
         self.complete('text().upp|')
         self.wait_for(lambda: self.complete('text().upp|') == ['text().upper'], 60)
         self.wait_for(lambda: self.complete('os.getcwd().upp|') == ['os.getcwd().upper'], 60)
@@ -538,7 +538,7 @@ class Stack(Asked):
         self.assertEqual(self.ask('ping'), {'busy': True, 'cell': 1})
         self.assertTrue(text.startswith('Traceback (most recent call last):\n  File "<cell 3>", line 7, in <module>\n'
                                         '    outer()\n  File "<cell 3>", line 6, in outer\n    inner()\n'), text)
-        self.assertIn('line 4, in inner', text)
+        self.assertRegex(text, 'line [34], in inner')
         self.assertNotIn('hermes', text)
         open(folder + '/go', 'w').close()
         self.assertEqual(kernel.result()[0], OK)

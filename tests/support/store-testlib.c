@@ -38,6 +38,7 @@ bool test_cells_take(void *context, const struct store_cell *cell)
     copy->output = cell->output ? xmemdup0(cell->output, cell->output_size) : NULL;
     copy->spill_path = cell->spill_path ? xstrdup(cell->spill_path) : NULL;
     copy->previous = cell->previous ? xstrdup(cell->previous) : NULL;
+    copy->origin = cell->origin ? xstrdup(cell->origin) : NULL;
     return !cells->limit || cells->count < cells->limit;
 }
 
@@ -51,6 +52,7 @@ void test_cells_clear(struct test_cells *cells)
         free((char *)cell->output);
         free((char *)cell->spill_path);
         free((char *)cell->previous);
+        free((char *)cell->origin);
     }
     free(cells->items);
     *cells = (struct test_cells){.items = NULL};

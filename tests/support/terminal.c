@@ -237,6 +237,12 @@ int terminal_column(const struct terminal *terminal, int row, const char *text)
     return -1;
 }
 
+VTermColor terminal_colour(const struct terminal *terminal, VTermColor colour)
+{
+    vterm_screen_convert_color_to_rgb(terminal->screen, &colour);
+    return colour;
+}
+
 void terminal_cursor(const struct terminal *terminal, int *ret_row, int *ret_column)
 {
     VTermPos position;

@@ -43,6 +43,8 @@ int terminal_column(const struct terminal *terminal, int row, const char *text);
 /* How many rows hold text. */
 int terminal_count(const struct terminal *terminal, const char *text);
 VTermScreenCell terminal_cell(const struct terminal *terminal, int row, int column);
+/* A colour that is an index as what it looks like. */
+VTermColor terminal_colour(const struct terminal *terminal, VTermColor colour);
 void terminal_cursor(const struct terminal *terminal, int *ret_row, int *ret_column);
 bool terminal_cursor_shown(const struct terminal *terminal);
 int terminal_rows(const struct terminal *terminal);

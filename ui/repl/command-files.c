@@ -60,9 +60,9 @@ static bool read_document(const char *path, struct document *document, struct st
 
 /* ---- run and load --------------------------------------------------------------------------- */
 
-static bool run_cell(struct repl *repl, struct repl_session *session,
-                     const struct document *document, const struct document_cell *cell,
-                     const char *path, struct strbuf *error)
+bool command_run_cell(struct repl *repl, struct repl_session *session,
+                      const struct document *document, const struct document_cell *cell,
+                      const char *path, struct strbuf *error)
 {
     bool notebook = document->format == DOCUMENT_NOTEBOOK;
     struct repl_submission what = {.source = cell->source, .source_size = cell->size};
@@ -94,7 +94,8 @@ bool command_run_file(struct repl *repl, struct repl_session *session, const cha
     for (size_t i = 0; good && i < document.count; i++) {
         if (!document_cell_runs(&document.cells[i]))
             continue;
-        good = run_cell(repl, session, &document, &document.cells[i], whole ? whole : path, error);
+        good = command_run_cell(repl, session, &document, &document.cells[i], whole ? whole : path,
+                                error);
         count += good;
     }
     if (good && !count) {

@@ -36,6 +36,8 @@ COMMAND(run_file);
 COMMAND(load);
 COMMAND(save);
 COMMAND(save_as);
+COMMAND(continue);
+COMMAND(replay);
 /* command-kernel.c */
 COMMAND(reset);
 COMMAND(session_clear);
@@ -60,6 +62,12 @@ COMMAND(set);
 COMMAND(leave);
 COMMAND(quit);
 
+struct document;
+struct document_cell;
+/* path: in tracebacks; for scripts. */
+bool command_run_cell(struct repl *repl, struct repl_session *session,
+                      const struct document *document, const struct document_cell *cell,
+                      const char *path, struct strbuf *error);
 /* The cell that "12", "[12]" or "" (the last one) names; NULL with one line in error. */
 struct repl_cell *command_cell(struct repl_session *session, const char *text,
                                struct strbuf *error);

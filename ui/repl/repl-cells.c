@@ -265,7 +265,7 @@ void repl_add_display(struct repl *repl, struct repl_cell_data *data, bool is_re
     bool picture = add_picture(repl, data, bundle);
     if (picture)
         data->last_byte = '\n';
-    bool shown = picture && !repl->front.cell_output;
+    bool shown = picture && !repl->options.plain; /* a picture stands for its text */
     if (!shown && json_get(bundle, "text/plain", &plain) && json_kind_of(plain) == JSON_STRING) {
         json_decode(plain, &text);
         show_lines(repl, data, 1, strbuf_text(&text), text.size);

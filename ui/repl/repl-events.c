@@ -272,6 +272,7 @@ static void on_done(struct repl *repl, struct repl_cell_data *data,
     if (interrupts)
         repl_interrupted(repl, data, result);
     start_debugger(repl, session, data, result);
+    repl_rest_settled(repl, data);
     repl_tell_session(repl, session);
 }
 
@@ -306,6 +307,8 @@ static void on_background(struct repl *repl, const struct hermes_event *event)
 void repl_take_event(struct repl *repl, const struct hermes_event *event)
 {
     struct repl_cell_data *data = event->cell ? repl_open_cell(repl, event->cell) : NULL;
+    if (repl_replay_take(repl, event))
+        return;
     switch (event->type) {
     case HERMES_EVENT_KERNEL:
         on_kernel(repl, event);

@@ -105,7 +105,11 @@ struct repl {
     enum repl_doubt doubt;
     struct repl_session *doubt_session;
     uint64_t doubt_cell;
-    bool recalled;        /* the history, from the store */
+    struct replay *replay; /* a session that is run again in a kernel of its own; NULL: none */
+    struct repl_session *replay_session; /* NULL: it was closed meanwhile */
+    unsigned replays;
+    uint64_t rest_cell; /* the cell of the batch that runs; 0: none */
+    bool recalled; /* the history, from the store */
     bool quits, finishes; /* ends of kernels are no news then */
 };
 
@@ -210,6 +214,15 @@ void repl_store_settle(struct repl *repl, struct repl_cell_data *data,
 void repl_recall_history(struct repl *repl);
 void repl_recall_session(struct repl *repl, struct repl_session *session, bool named);
 void repl_leave_store(struct repl *repl, struct repl_session *session);
+
+/* ---- running stored sessions again, and the rest of a batch (repl-replay.c, repl-rest.c) ---- */
+
+bool repl_replay_take(struct repl *repl, const struct hermes_event *event);
+int64_t repl_replay_tick(struct repl *repl);
+bool repl_replay_stop(struct repl *repl, const struct repl_session *session); /* false: none runs */
+void repl_replay_forget(struct repl *repl, const struct repl_session *session);
+void repl_adopt(struct repl *repl);
+void repl_rest_settled(struct repl *repl, struct repl_cell_data *data);
 
 /* ---- approvals (repl-tools.c) ---- */
 

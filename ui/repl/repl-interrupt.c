@@ -157,7 +157,7 @@ bool repl_interrupt(struct repl *repl, struct repl_session *session)
 {
     struct repl_cell *cell = session->running;
     if (!cell)
-        return false;
+        return repl_replay_stop(repl, session);
     hermes_interrupt(repl->engine, cell->id, NULL, -1);
     tool_calls_cancel(&repl->calls, cell->id);
     repl_drop_questions(repl, session, cell->id);

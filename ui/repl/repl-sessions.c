@@ -12,10 +12,9 @@
 #include <unistd.h>
 
 #include "repl-internal.h"
+#include "session-name.h"
 #include "store.h"
 #include "utf8.h"
-
-#define NAME_BYTES_MAX 64
 
 size_t repl_session_count(const struct repl *repl)
 {
@@ -68,24 +67,13 @@ void repl_bring_front(struct repl *repl, struct repl_session *session)
 
 bool repl_check_name(const struct repl *repl, const char *name, struct strbuf *error)
 {
-    size_t size = strlen(name);
-    if (!size || size > NAME_BYTES_MAX || !utf8_check(name, size, NULL))
-        strbuf_setf(error, "a session's name has 1 to %d bytes of UTF-8", NAME_BYTES_MAX);
-    else if (strstr(name, "::"))
-        strbuf_setf(error, "a session's name may not hold '::': %s", name);
-    else if (repl_session_named(repl, name))
+    if (!session_name_check(name, error))
+        return false;
+    if (repl_session_named(repl, name)) {
         strbuf_setf(error, "there is a session '%s' already", name);
-    else {
-        for (const char *c = name; *c; c++) {
-            if (iscntrl((unsigned char)*c) || *c == ' ' || *c == '/') {
-                strbuf_setf(error,
-                            "a session's name may not hold spaces, slashes and control characters");
-                return false;
-            }
-        }
-        return true;
+        return false;
     }
-    return false;
+    return true;
 }
 
 static char *free_name(const struct repl *repl)
@@ -315,6 +303,7 @@ void repl_close(struct repl *repl, struct repl_session *session)
     hermes_pin(repl->engine, data->owner, false);
     tool_calls_forget(&repl->calls, data->owner);
     repl_leave_store(repl, session);
+    repl_replay_forget(repl, session);
     forget_cells(repl, session);
     repl_drop_questions(repl, session, 0);
     repl_drop_doubt(repl, REPL_SURE, session);

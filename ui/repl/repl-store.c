@@ -36,6 +36,7 @@ void repl_store_begin(struct repl *repl, struct repl_cell_data *data)
         .source = data->cell.source,
         .source_size = data->cell.source_size,
         .submitted_us = data->queued_us,
+        .how = repl->options.pipes ? STORE_HOW_PIPES : 0,
     };
     data->stored = store_begin(repl->options.store, &cell);
 }
@@ -171,7 +172,9 @@ void repl_recall_session(struct repl *repl, struct repl_session *session, bool n
     if (named)
         store_read_session(repl->options.store, session->name, RECALLED_CELLS, take_cell, &recall);
     if (session->item_count)
-        repl_add_item(repl, session, NULL, xstrdup("earlier run · state not loaded"));
+        repl_add_item(repl, session, NULL,
+                      xstrdup(repl->options.rest ? "earlier runs, and the batch until now"
+                                                 : "earlier run · state not loaded"));
     if (other && named)
         repl_say(repl, session,
                  "another program has %s open: its history is shared, its state is not",

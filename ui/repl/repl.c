@@ -2,6 +2,8 @@
 #include "config.h"
 
 #include "repl-internal.h"
+#include "replay.h"
+#include "rest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +60,11 @@ static void copy_options(struct repl *repl, const struct repl_options *options)
     repl->setup.terminal = repl->options.terminal;
     repl->setup.columns = options->columns;
     repl->setup.rows = options->rows;
+    if (options->rest) { /* as the kernel was started that it goes on with */
+        repl->setup.script = options->rest->script;
+        repl->setup.argv = options->rest->argv;
+        repl->setup.path0 = options->rest->path0;
+    }
 }
 
 static bool open_sessions(struct repl *repl, const char *const *names, struct strbuf *error)
@@ -89,6 +96,8 @@ struct repl *repl_new(struct hermes_engine *engine, const struct repl_options *o
         repl_free(repl);
         return NULL;
     }
+    if (options->rest)
+        repl_adopt(repl);
     repl->front = *front; /* not before: the caller has no struct repl yet */
     return repl;
 }
@@ -128,6 +137,7 @@ void repl_free(struct repl *repl)
     if (!repl)
         return;
     repl->front = (struct repl_front){.say = NULL};
+    replay_free(repl->replay);
     tool_calls_free(&repl->calls);
     repl_sessions_free(repl);
     for (size_t i = 0; i < repl->pending_count; i++)
@@ -163,7 +173,8 @@ int64_t repl_step(struct repl *repl)
         if (now_ms() >= end_ms)
             return 0;
     }
-    return repl_watch(repl);
+    int64_t watch = repl_watch(repl), replay = repl_replay_tick(repl);
+    return replay < 0 || (watch >= 0 && watch < replay) ? watch : replay;
 }
 
 struct hermes_engine *repl_engine(struct repl *repl)
@@ -192,7 +203,7 @@ bool repl_awaits_answer(const struct repl *repl)
         if (repl->pending[i].purpose != REPL_FOR_FRONT)
             return true;
     }
-    return false;
+    return repl->replay != NULL;
 }
 
 bool repl_wants_quit(const struct repl *repl)

@@ -23,6 +23,7 @@
 
 struct repl;
 struct keymap;
+struct rest;
 struct store;
 
 /*
@@ -156,6 +157,7 @@ struct repl_options {
     bool plain;          /* commands of the full screen are not there */
     bool pipes;          /* cells have no terminal: this program has none */
     struct store *store; /* what lasts; NULL: nothing does */
+    struct rest *rest;   /* a batch to go on with: its session is the first; NULL: none */
     const struct keymap *keymap; /* for :keys */
 };
 

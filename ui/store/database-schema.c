@@ -26,6 +26,8 @@ static const char *const steps[DATABASE_VERSION] = {
     "CREATE TABLE programs("
     " session INTEGER NOT NULL, pid INTEGER NOT NULL, started INTEGER NOT NULL,"
     " host TEXT NOT NULL, PRIMARY KEY(session, pid, started, host)) WITHOUT ROWID;",
+    "ALTER TABLE cells ADD COLUMN how INTEGER; ALTER TABLE cells ADD COLUMN origin TEXT;"
+    "ALTER TABLE cells ADD COLUMN first_line INTEGER;",
 };
 
 /* Another process may have done it since: the version counts that stands behind the lock. */

@@ -14,7 +14,7 @@
 #include "sqlite-api.h"
 #include "strbuf.h"
 
-#define DATABASE_VERSION 1
+#define DATABASE_VERSION 2
 
 enum database_state {
     DATABASE_OK,

@@ -18,8 +18,8 @@ X(DELETE_SESSION, "DELETE FROM sessions WHERE id = ?1")
 X(DELETE_EMPTY_SESSION, "DELETE FROM sessions WHERE id = ?1 AND cells = 0"
     " AND NOT EXISTS (SELECT 1 FROM programs WHERE session = ?1)")
 
-X(ADD_CELL, "INSERT INTO cells(session, number, source, submitted_us, status, generation, previous)"
-    " VALUES(?1, ?2, ?3, ?4, 'running', ?5, ?6)")
+X(ADD_CELL, "INSERT INTO cells(session, number, source, submitted_us, status, generation, previous,"
+    " how, origin, first_line) VALUES(?1, ?2, ?3, ?4, 'running', ?5, ?6, ?7, ?8, ?9)")
 X(SETTLE_CELL, "UPDATE cells SET status = ?2, exit_code = ?3, output = ?4, spill_path = ?5, started_us = ?6,"
     " duration_us = ?7, generation = ?8, execution_count = ?9, previous = ?10 WHERE id = ?1")
 X(DELETE_CELLS, "DELETE FROM cells WHERE session = ?1")
@@ -33,7 +33,7 @@ X(IDS_OF_SESSION, "SELECT id FROM cells WHERE session = ?1 AND id >= ?2 ORDER BY
 X(READ_SOURCES, "SELECT cells.id, sessions.name, number, source, submitted_us FROM cells"
     " JOIN sessions ON sessions.id = cells.session WHERE cells.id >= ?1 ORDER BY cells.id LIMIT ?2")
 X(READ_CELL, "SELECT cells.id, sessions.name, number, source, status, exit_code, output, spill_path, submitted_us,"
-    " started_us, duration_us, generation, execution_count, previous"
+    " started_us, duration_us, generation, execution_count, previous, how, origin, first_line"
     " FROM cells JOIN sessions ON sessions.id = cells.session WHERE cells.id = ?1")
 
 /* Newest first, below an id. ?1 what is looked for, ?2 the id, ?3 how many, ?4 the session. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "json-write.h"
+#include "session-name.h"
 #include "store-export.h"
 #include "store-purge.h"
 #include "store.h"
@@ -251,7 +252,8 @@ static int export(struct command *command)
 static int rename_session(struct command *command)
 {
     struct strbuf error = STRBUF_INIT;
-    bool good = store_rename_lasting(command->store, command->session, command->words[0], &error);
+    bool good = session_name_check(command->words[0], &error) &&
+                store_rename_lasting(command->store, command->session, command->words[0], &error);
     return finish(good, &error);
 }
 

@@ -4,6 +4,7 @@
 #include "store-export.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "atomic-file.h"
 #include "document-file.h"
@@ -18,6 +19,32 @@ struct export
     size_t capacity;
 };
 
+/*
+ * Where the traceback begins that ends the output of a cell that failed, with the errors that led
+ * to it; the output's size: there is none.
+ */
+static size_t find_error(const struct store_cell *cell)
+{
+    static const char head[] = "Traceback (most recent call last):\n";
+    const char *at = cell->output_size ? cell->output : NULL;
+    if (!cell->status || strcmp(cell->status, "error") != 0)
+        at = NULL;
+    while (at && (at = strstr(at, head)) && at > cell->output && at[-1] != '\n')
+        at++;
+    return at ? (size_t)(at - cell->output) : cell->output_size;
+}
+
+static void add_output(struct cell_record *record, const struct store_cell *cell)
+{
+    size_t error = find_error(cell), end = cell->output_size;
+    if (error)
+        outputs_add_stream(&record->outputs, 1, cell->output, error);
+    while (end > error && cell->output[end - 1] == '\n')
+        end--;
+    if (end > error)
+        outputs_set_error(&record->outputs, cell->output + error, end - error);
+}
+
 static bool add_cell(void *context, const struct store_cell *cell)
 {
     struct export *export = context;
@@ -29,8 +56,7 @@ static bool add_cell(void *context, const struct store_cell *cell)
     copy->source = xmemdup0(cell->source, cell->source_size);
     copy->size = cell->source_size;
     *record = (struct cell_record){.fate = FATE_RUN, .execution_count = cell->execution_count};
-    if (cell->output_size)
-        outputs_add_stream(&record->outputs, 1, cell->output, cell->output_size);
+    add_output(record, cell);
     return true;
 }
 

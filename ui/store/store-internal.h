@@ -173,7 +173,5 @@ bool store_transaction(struct store *store, enum statement which); /* BEGIN, COM
 int64_t store_find_session(struct database *database, const char *name);
 int64_t store_make_session(struct database *database, const char *name, int64_t now_us);
 int64_t store_now_us(void); /* since 1970 */
-/* What is kept of a long output, as text. */
-void store_cap_output(const struct store_cell *cell, struct strbuf *out);
 
 #endif

@@ -82,6 +82,9 @@ bool store_piece_add(struct database *database, struct store_piece *piece, int64
     cell->generation = (uint64_t)sql->column_int64(row, 11);
     cell->execution_count = (uint64_t)sql->column_int64(row, 12);
     cell->previous = text_at(database, row, 13, NULL);
+    cell->how = (unsigned)sql->column_int64(row, 14);
+    cell->origin = text_at(database, row, 15, NULL);
+    cell->first_line = (unsigned)sql->column_int64(row, 16);
     sql->reset(row);
     if (!cell->output)
         cell->output = xstrdup("");

@@ -81,6 +81,9 @@ bool store_write_begin(struct store *store, const struct store_job *job)
     database_bind_int(database, add, 4, cell->submitted_us);
     database_bind_int(database, add, 5, (int64_t)cell->generation);
     bind_words(database, add, 6, cell->previous);
+    database_bind_int(database, add, 7, cell->how);
+    bind_words(database, add, 8, cell->origin);
+    database_bind_int(database, add, 9, cell->first_line);
     if (!database_run(database, add))
         return false;
     int64_t row = database->sql->last_insert_rowid(database->handle);

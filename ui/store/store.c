@@ -56,6 +56,7 @@ void store_cell_clear(struct store_cell *cell)
     free((char *)cell->output);
     free((char *)cell->spill_path);
     free((char *)cell->previous);
+    free((char *)cell->origin);
     *cell = (struct store_cell){.session = NULL};
 }
 
@@ -240,6 +241,9 @@ int64_t store_begin(struct store *store, const struct store_cell *cell)
         .submitted_us = cell->submitted_us ? cell->submitted_us : store_now_us(),
         .generation = cell->generation,
         .previous = copy_text(cell->previous),
+        .how = cell->how | (store->mode == STORE_NO_OUTPUT ? STORE_HOW_NO_OUTPUT : 0),
+        .origin = copy_text(cell->origin),
+        .first_line = cell->first_line,
     };
     job->bytes = sizeof(*job) + cell->source_size;
     return give(store, job);

@@ -34,6 +34,16 @@ bool store_flush(struct store *store, int64_t timeout_ms);
 
 /* ---- cells ---- */
 
+/* How a cell ran, when that was not as at a prompt on a terminal. */
+enum store_how {
+    STORE_HOW_PIPES = 1 << 0,      /* no terminal */
+    STORE_HOW_NO_ECHO = 1 << 1,    /* as a script's: no value of the last expression, no await */
+    STORE_HOW_NO_DISPLAY = 1 << 2, /* no display(), and its source is plain Python: no magics */
+    STORE_HOW_REDACTED = 1 << 3,   /* secrets in the output are marks */
+    STORE_HOW_NO_OUTPUT = 1 << 4,  /* its output was not to be kept; set by the store */
+    STORE_HOW_ONE_PIPE = 1 << 5,   /* both streams in one, in exact order; else errors stand last */
+};
+
 struct store_cell {
     int64_t id; /* of the row */
     const char *session;
@@ -50,6 +60,9 @@ struct store_cell {
     int64_t duration_us;
     uint64_t generation, execution_count;
     const char *previous; /* why its kernel was a fresh one; "" or NULL: it was not */
+    unsigned how;         /* enum store_how; given to store_begin(), like the two below */
+    const char *origin;   /* the file that it is of (absolute); NULL: typed */
+    unsigned first_line;  /* in that file; 0: not known */
 };
 
 /*
@@ -57,6 +70,8 @@ struct store_cell {
  */
 int64_t store_begin(struct store *store, const struct store_cell *cell);
 void store_settle(struct store *store, int64_t id, const struct store_cell *cell);
+/* What is kept of a long output, as text. */
+void store_cap_output(const struct store_cell *cell, struct strbuf *out);
 
 /*
  * ---- reading: each calls `take` on the calling thread, and waits at most a second for the disk
