@@ -425,6 +425,14 @@ START_TEST(takes_commands_shell_and_magics)
     ck_error("one line");
     ck_assert(enter(":help"));
     CK_HAS(shown, ":session-clear");
+    /* Lines of no more than the terminal's columns, and the rest of a text below its beginning. */
+    for (const char *line = strbuf_text(&shown); *line; line += strcspn(line, "\n") + 1)
+        ck_assert_uint_le(strcspn(line, "\n"), 80);
+    ck_assert_ptr_nonnull(strstr(strbuf_text(&shown), "\n                                      "));
+    ck_assert(enter(":options idle"));
+    ck_assert_ptr_nonnull(strstr(strbuf_text(&shown), "NAME "));
+    ck_assert_ptr_nonnull(strstr(strbuf_text(&shown), "\nkernel_idle_timeout "));
+    ck_assert(!enter(":options zzzz"));
     ck_assert(enter(":help vars"));
     CK_HAS(shown, "list variables");
     SHOWS("!echo shell; exit 3", "shell");

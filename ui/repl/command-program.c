@@ -138,17 +138,20 @@ bool command_options(struct repl *repl, struct repl_session *session, const char
     struct strbuf all = STRBUF_INIT, out = STRBUF_INIT;
     cli_list_options(&all, repl->settings);
     const char *text = strbuf_text(&all);
-    for (size_t at = 0; at < all.size;) {
+    size_t titles = strcspn(text, "\n") + 1;
+    for (size_t at = titles; at < all.size;) {
         size_t length = strcspn(text + at, "\n") + 1;
+        if (!out.size)
+            strbuf_add(&out, text, titles);
         if (memmem(text + at, length, arguments, strlen(arguments)))
             strbuf_add(&out, text + at, length);
         at += length;
     }
-    if (out.size)
+    bool found = out.size > titles;
+    if (found)
         repl_show(repl, session, "options", &out);
     else
         strbuf_setf(error, "no option holds '%s'", arguments);
-    bool found = out.size > 0;
     strbuf_free(&all);
     strbuf_free(&out);
     return found;
