@@ -8,6 +8,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "engine-testlib.h"
@@ -662,6 +664,21 @@ START_TEST(asks_before_a_reset_and_names_its_cost)
 }
 END_TEST
 
+/* Its next kernel may begin before the cell of the old one settles. */
+START_TEST(says_what_a_reset_costs_a_busy_session)
+{
+    run("x = 1");
+    start("import time\ntime.sleep(60)");
+    ck_assert(enter("'dropped'"));
+    ck_assert(repl_command(repl, session(), "reset -f", &error));
+    AWAIT(!repl_is_busy(repl) && session()->has_kernel && session()->pid);
+    ck_assert_ptr_nonnull(ruled(session(), 0));
+    ck_assert_ptr_nonnull(strstr(ruled(session(), 0), "kernel reset · state lost: 2 cells"));
+    ck_assert_ptr_null(ruled(session(), 1));
+    SHOWS("'x' in globals()", "False");
+}
+END_TEST
+
 START_TEST(clears_a_session)
 {
     run("x = 1");
@@ -995,13 +1012,87 @@ START_TEST(brings_back_named_sessions)
 }
 END_TEST
 
+static bool ends_well(void *context, const struct store_cell *cell)
+{
+    static const char end[] = "THE END\n";
+    size_t size = sizeof(end) - 1;
+    *(bool *)context = cell->output_size > ((size_t)1 << 17) && cell->output_size < 3000000 &&
+                       memcmp(cell->output + cell->output_size - size, end, size) == 0;
+    return true;
+}
+
+START_TEST(keeps_head_and_tail_of_long_output)
+{
+    bool good = false;
+    repl_free(repl);
+    options.store = store_open(test_path("history.db"), STORE_ON);
+    open_repl();
+    run("print(('.' * 999 + '\\n') * 3000 + 'THE END')");
+    ck_assert(store_read_session(options.store, "main", 1, ends_well, &good) && good);
+    repl_free(repl);
+    repl = NULL;
+    store_close(options.store);
+    options.store = NULL;
+}
+END_TEST
+
+/* It is opened by a thread of its own: what it has to say comes later. */
+START_TEST(says_what_the_store_remarks)
+{
+    repl_free(repl);
+    test_write_file(test_path("file"), "", 0644);
+    options.store = store_open(test_path("file/history.db"), STORE_ON);
+    open_repl();
+    AWAIT(strstr(strbuf_text(&said), "history"));
+    SHOWS("1", "1");
+    repl_free(repl);
+    repl = NULL;
+    store_close(options.store);
+    options.store = NULL;
+}
+END_TEST
+
+/* Also of the sessions that are opened while there is no front end yet. */
+START_TEST(says_that_another_program_has_the_session)
+{
+    static const char *const names[] = {"work", NULL};
+    int ready[2], done[2];
+    char byte;
+    repl_free(repl);
+    ck_assert(pipe(ready) == 0 && pipe(done) == 0);
+    pid_t other = fork();
+    ck_assert_int_ge(other, 0);
+    if (other == 0) {
+        struct store *store = store_open(test_path("history.db"), STORE_ON);
+        store_enter(store, "work");
+        store_flush(store, 5000);
+        close(done[1]);
+        _exit(write(ready[1], "", 1) != 1 || read(done[0], &byte, 1) != 0);
+    }
+    close(done[0]);
+    ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+    options.store = store_open(test_path("history.db"), STORE_ON);
+    options.sessions = names;
+    open_repl();
+    AWAIT(strstr(strbuf_text(&said), "another program has work open"));
+    repl_free(repl);
+    repl = NULL;
+    store_close(options.store);
+    options.store = NULL;
+    close(done[1]);
+    close(ready[0]);
+    close(ready[1]);
+    ck_assert_int_eq(waitpid(other, NULL, 0), other);
+}
+END_TEST
+
 START_TEST(leaves_as_python_does)
 {
     run("import atexit; _ = atexit.register(print, 'bye')");
     strbuf_clear(&output);
     pid_t pid = (pid_t)session()->pid;
     size_t before = session()->item_count;
-    repl_finish(repl, test_scaled_ms(10000));
+    repl_finish(repl, test_scaled_ms(10000), NULL);
     CK_HAS(output, "bye");
     ck_assert(!session()->has_kernel && !test_process_lives(pid));
     ck_assert_ptr_null(ruled(session(), 0));
@@ -1116,6 +1207,7 @@ int main(void)
     tcase_add_test(tests, asks_before_it_kills_what_does_not_obey);
     tcase_add_test(tests, withdraws_the_question_when_the_cell_ends);
     tcase_add_test(tests, asks_before_a_reset_and_names_its_cost);
+    tcase_add_test(tests, says_what_a_reset_costs_a_busy_session);
     tcase_add_test(tests, clears_a_session);
     tests = add_case(suite, "sessions");
     tcase_add_test(tests, runs_sessions_side_by_side);
@@ -1137,6 +1229,9 @@ int main(void)
     tcase_add_test(tests, keeps_grants_until_the_session_is_cleared);
     tests = add_case(suite, "what lasts");
     tcase_add_test(tests, brings_back_named_sessions);
+    tcase_add_test(tests, keeps_head_and_tail_of_long_output);
+    tcase_add_test(tests, says_what_the_store_remarks);
+    tcase_add_test(tests, says_that_another_program_has_the_session);
     tcase_add_test(tests, leaves_as_python_does);
     tests = add_case(suite, "files");
     tcase_add_test(tests, saves_and_runs_files);

@@ -329,6 +329,31 @@ START_TEST(input_gets_the_keys)
 }
 END_TEST
 
+/* What a cell asks the terminal and does not read is nobody's input. */
+START_TEST(unread_answers_go_to_nobody)
+{
+    tui_run("print('\\x1b[6n\\x1b[c\\x1b[>c asked')", 1);
+    tui_enter("name = input('who? ')");
+    terminal_wait_text(tui, "has the keyboard");
+    terminal_keys(tui, "Bob\r");
+    tui_run("print('name is', repr(name))", 3);
+    terminal_wait_text(tui, "     name is 'Bob'");
+    ck_assert_int_eq(terminal_find(tui, "while no cell"), -1);
+    ck_assert_int_eq(terminal_find(tui, "^["), -1);
+}
+END_TEST
+
+START_TEST(who_reads_an_answer_gets_it)
+{
+    tui_run("import sys, termios, tty", 1);
+    tui_run("def ask(): tty.setcbreak(0); sys.stdout.write('\\x1b[6n'); sys.stdout.flush(); "
+            "return ''.join(iter(lambda: sys.stdin.read(1), 'R'))\r",
+            2);
+    tui_run("print('answer', repr(ask()))", 3);
+    terminal_wait_text(tui, "     answer '\\x1b[");
+}
+END_TEST
+
 START_TEST(typed_text_is_not_taken_by_input)
 {
     tui_enter("import time; time.sleep(1); got = input('late? ')");
@@ -446,6 +471,9 @@ START_TEST(interrupt_in_vain_offers_to_kill)
     tui_wait_status("interrupting");
     terminal_keys(tui, "\003");
     terminal_wait_text(tui, "Kill");
+    terminal_keys(tui, "\003\003"); /* who presses it again means it */
+    terminal_settle(tui, 200);
+    ck_assert_int_ge(terminal_find(tui, "Kill"), 0);
     terminal_keys(tui, "y");
     terminal_wait_text(tui, "────");
     terminal_wait_text(tui, "state");
@@ -533,6 +561,8 @@ static Suite *suite_tui(void)
     tcase_add_test(tests, a_hundred_thousand_lines_are_no_trouble);
     tests = tui_test_case(suite, "input");
     tcase_add_test(tests, input_gets_the_keys);
+    tcase_add_test(tests, unread_answers_go_to_nobody);
+    tcase_add_test(tests, who_reads_an_answer_gets_it);
     tcase_add_test(tests, typed_text_is_not_taken_by_input);
     tcase_add_test(tests, who_has_the_keyboard_stays_in_sight);
     tcase_add_test(tests, what_follows_an_answer_is_for_the_prompt);

@@ -207,6 +207,21 @@ START_TEST(completion_shows_a_popup)
 }
 END_TEST
 
+START_TEST(a_key_of_a_command_is_not_the_popups)
+{
+    tui_run("complete_me_one = complete_me_two = 1", 1);
+    terminal_keys(tui, "complete_me_\t");
+    terminal_wait(tui, terminal_count(tui, "complete_me_two") >= 2);
+    terminal_keys(tui, "\033[5~"); /* PgUp */
+    tui_wait_status("browse");
+    terminal_keys(tui, "q\003complete_me_\t");
+    terminal_wait(tui, terminal_count(tui, "complete_me_two") >= 2);
+    terminal_keys(tui, "\034"); /* C-\ */
+    terminal_wait_exit(tui);
+    tui_stop();
+}
+END_TEST
+
 START_TEST(a_signature_stands_above_the_prompt)
 {
     tui_run("def with_arguments(first, second=2): 'What it does.'\r", 1);
@@ -265,6 +280,24 @@ START_TEST(the_editor_gets_the_text_and_gives_it_back)
 }
 END_TEST
 
+/* Its keys are signals for it, not for us. */
+START_TEST(keys_of_the_editor_do_not_end_us)
+{
+    start_with("EDITOR", "#!/bin/sh\ntrap : INT QUIT\necho EDITING\nread key\n"
+                         "while [ \"$key\" != end ]; do read key; done\n");
+    terminal_keys(tui, "x = 1");
+    terminal_wait_text(tui, ">>> x = 1");
+    terminal_keys(tui, "\033OQ");
+    terminal_wait_text(tui, "EDITING");
+    terminal_keys(tui, "\034");
+    terminal_wait_text(tui, "^\\");
+    terminal_keys(tui, "\003");
+    terminal_wait_text(tui, "^C");
+    terminal_keys(tui, "end\rend\r");
+    terminal_wait_text(tui, ">>> x = 1");
+}
+END_TEST
+
 START_TEST(the_pager_gets_the_output)
 {
     start_with("PAGER", "#!/bin/sh\necho PAGING\ncat\nread key </dev/tty\n");
@@ -296,11 +329,13 @@ static Suite *suite_tui_browse(void)
     tcase_add_test(tests, the_picker_narrows_and_takes);
     tests = tui_test_case(suite, "complete");
     tcase_add_test(tests, completion_shows_a_popup);
+    tcase_add_test(tests, a_key_of_a_command_is_not_the_popups);
     tcase_add_test(tests, a_signature_stands_above_the_prompt);
     tcase_add_test(tests, files_are_completed_in_strings);
     tcase_add_test(tests, commands_are_completed);
     tests = tui_test_case(suite, "programs");
     tcase_add_test(tests, the_editor_gets_the_text_and_gives_it_back);
+    tcase_add_test(tests, keys_of_the_editor_do_not_end_us);
     tcase_add_test(tests, the_pager_gets_the_output);
     return suite;
 }

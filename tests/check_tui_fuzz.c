@@ -158,8 +158,13 @@ static void press(void)
 
 static void open_it(void)
 {
+    /* readline 8.2 forgets what it keeps for a key that was to follow when another comes */
+    char leaks[4200];
+    snprintf(leaks, sizeof(leaks), "LSAN_OPTIONS=print_suppressions=0:suppressions=%s",
+             test_path("leaks"));
+    test_write_file(test_path("leaks"), "leak:libreadline\n", 0644);
     tui_start(NULL, 24, 80,
-              (const char *const[]){"EDITOR=true", "PAGER=cat >/dev/null; true", NULL});
+              (const char *const[]){"EDITOR=true", "PAGER=cat >/dev/null; true", leaks, NULL});
     terminal_wait_text(tui, ">>>");
 }
 
@@ -215,7 +220,10 @@ START_TEST(random_keys_do_no_harm)
                 terminal_pump(tui, 20);
         }
         int status = terminal_wait_exit(tui);
-        /* C-c and C-\ behind the key that left it end it at once: the terminal is its own again. */
+        /*
+         * A C-c or C-\ behind the key that left it ends it at once: the terminal is its own again
+         * by then.
+         */
         bool good = WIFEXITED(status)
                         ? WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 128 + SIGQUIT
                         : WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGQUIT;

@@ -242,6 +242,70 @@ START_TEST(ctrl_d_leaves_when_nothing_runs)
 }
 END_TEST
 
+/* Not as an editor that was killed left it. */
+START_TEST(the_terminal_is_given_back_as_it_was)
+{
+    char command[8600], home[4200];
+    tui_stop();
+    snprintf(command, sizeof(command),
+             "EDITOR='stty raw -echo; kill -9 $$;:' '%s' --python '%s'; stty -a; echo ENDED",
+             test_build_path("hermes-repl"), test_python());
+    snprintf(home, sizeof(home), "HOME=%s", test_directory());
+    struct test_processes *before = test_processes_take();
+    tui = terminal_start((const char *const[]){"/bin/bash", "-c", command, NULL}, 24, 80,
+                         (const char *const[]){home, "XDG_CONFIG_HOME", "XDG_STATE_HOME", NULL});
+    terminal_wait_text(tui, ">>>");
+    terminal_keys(tui, "\033OQ"); /* F2 */
+    terminal_wait_text(tui, "the editor failed");
+    terminal_keys(tui, "\034");
+    terminal_wait_text(tui, "ENDED");
+    ck_assert(terminal_find(tui, " icanon") >= 0 && terminal_find(tui, " -icanon") < 0);
+    ck_assert(terminal_find(tui, " echo ") >= 0 && terminal_find(tui, " -echo ") < 0);
+    terminal_wait_exit(tui);
+    terminal_stop(tui);
+    tui = NULL;
+    test_processes_check(before, 10000);
+}
+END_TEST
+
+/* Of the key file, too: it is read before there is a screen. */
+START_TEST(remarks_of_the_beginning_are_on_the_screen)
+{
+    test_write_file(test_path("keys"), "unbnd F3\n", 0600);
+    start((const char *const[]){"--keys", test_path("keys"), NULL}, 24, 80, NULL);
+    terminal_wait_text(tui, "unbnd");
+}
+END_TEST
+
+START_TEST(leaving_runs_exit_handlers)
+{
+    char line[4300];
+    snprintf(line, sizeof(line), "import atexit; _ = atexit.register(open, '%s', 'w')",
+             test_path("left"));
+    tui_run(line, 1);
+    terminal_keys(tui, "\004");
+    int status = terminal_wait_exit(tui);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ck_assert(test_exists(test_path("left")));
+    tui_stop();
+}
+END_TEST
+
+/* A kernel that takes its time to leave does not hold who presses C-c. */
+START_TEST(the_wait_for_a_kernel_can_be_ended)
+{
+    tui_run("import atexit, time; _ = atexit.register(time.sleep, 60)", 1);
+    terminal_keys(tui, "\004");
+    terminal_wait(tui, terminal_has_bytes(tui, "\033[?1049l"));
+    terminal_keys(tui, "\003");
+    int64_t start = test_now_ms();
+    int status = terminal_wait_exit(tui);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ck_assert_int_lt(test_now_ms() - start, test_scaled_ms(2500));
+    tui_stop();
+}
+END_TEST
+
 START_TEST(leaving_asks_when_something_runs)
 {
     tui_enter("import time; time.sleep(60)");
@@ -308,8 +372,8 @@ START_TEST(an_approval_is_asked_and_takes_no_typed_text)
     start((const char *const[]){"--tools", "terminal", NULL}, 24, 80, NULL);
     terminal_wait_text(tui, ">>>");
     tui_enter("from hermes_tools import terminal; print(terminal('echo tool-ran'))");
-    int row = terminal_wait_text(tui, "! terminal");
-    terminal_wait(tui, strstr(terminal_row(tui, row), "C-x a once") != NULL);
+    terminal_wait_text(tui, "! terminal");
+    terminal_wait_text(tui, "C-x a once");
     tui_wait_status("! approval");
     terminal_keys(tui, "yes_typed");
     terminal_wait_text(tui, ">>> yes_typed");
@@ -323,6 +387,29 @@ START_TEST(an_approval_is_asked_and_takes_no_typed_text)
     terminal_keys(tui, "\030a");
     terminal_wait_text(tui, "     tool-ran");
     tui_wait_status("idle");
+}
+END_TEST
+
+/* However long the call and small the screen: its end, and the keys. */
+START_TEST(a_long_call_is_shown_to_its_end)
+{
+    start((const char *const[]){"--tools", "terminal", NULL}, 24, 80, NULL);
+    terminal_wait_text(tui, ">>>");
+    tui_run("from hermes_tools import terminal", 1);
+    tui_enter("print(terminal('echo begin; ' + 'echo filler; ' * 12 + 'echo the-end')['output'])");
+    terminal_wait_text(tui, "the-end\"}");
+    terminal_wait_text(tui, "C-x d deny");
+    terminal_resize(tui, 10, 40);
+    terminal_wait_text(tui, "the-end\"}");
+    terminal_wait_text(tui, "C-x d deny");
+    terminal_wait_text(tui, "! terminal");
+    terminal_wait_text(tui, ":approve shows all");
+    terminal_resize(tui, 24, 80);
+    tui_enter(":approve");
+    terminal_wait_text(tui, "waits for approval");
+    terminal_keys(tui, "q\030a");
+    terminal_wait_no_text(tui, "! terminal");
+    terminal_wait_text(tui, "     the-end");
 }
 END_TEST
 
@@ -346,6 +433,10 @@ static Suite *suite_tui_program(void)
     tcase_add_test(tests, ctrl_z_stops_it_properly);
     tests = tui_test_case(suite, "leaving");
     tcase_add_test(tests, ctrl_d_leaves_when_nothing_runs);
+    tcase_add_test(tests, the_terminal_is_given_back_as_it_was);
+    tcase_add_test(tests, remarks_of_the_beginning_are_on_the_screen);
+    tcase_add_test(tests, leaving_runs_exit_handlers);
+    tcase_add_test(tests, the_wait_for_a_kernel_can_be_ended);
     tcase_add_test(tests, leaving_asks_when_something_runs);
     tests = tui_test_case(suite, "terminals");
     tcase_add_test(tests, no_color_means_none);
@@ -353,6 +444,7 @@ static Suite *suite_tui_program(void)
     tcase_add_test(tests, a_light_background_is_noticed);
     tests = tui_test_case(suite, "tools");
     tcase_add_test(tests, an_approval_is_asked_and_takes_no_typed_text);
+    tcase_add_test(tests, a_long_call_is_shown_to_its_end);
     return suite;
 }
 

@@ -16,6 +16,8 @@
 #include "tui.h"
 #include "xalloc.h"
 
+#define LAST_WRITE_MS 2000
+
 /* The file with the user's keys, or NULL: there is none. Yours. */
 static char *keys_path(struct settings *settings)
 {
@@ -27,49 +29,55 @@ static char *keys_path(struct settings *settings)
     return NULL;
 }
 
-/* False: something was wrong in it. */
-static bool load_keys(struct keymap *keymap, const char *path)
-{
-    struct strbuf warnings = STRBUF_INIT;
-    keymap_load(keymap, path, &warnings);
-    bool good = !warnings.size;
-    for (const char *line = strbuf_text(&warnings); *line;) {
-        size_t length = strcspn(line, "\n");
-        fprintf(stderr, "hermes-repl: %.*s\n", (int)length, line);
-        line += length + (line[length] == '\n');
-    }
-    strbuf_free(&warnings);
-    return good;
-}
-
-struct keymap *interactive_keymap(struct settings *settings)
+/* What is wrong in the file becomes lines of warnings. */
+static struct keymap *read_keymap(struct settings *settings, struct strbuf *warnings)
 {
     char *path = keys_path(settings);
     struct keymap *keymap = keymap_new();
     if (path)
-        load_keys(keymap, path);
+        keymap_load(keymap, path, warnings);
     free(path);
+    return keymap;
+}
+
+static void show_warnings(const struct strbuf *warnings)
+{
+    for (const char *line = strbuf_text(warnings); *line;) {
+        size_t length = strcspn(line, "\n");
+        fprintf(stderr, "hermes-repl: %.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+struct keymap *interactive_keymap(struct settings *settings)
+{
+    struct strbuf warnings = STRBUF_INIT;
+    struct keymap *keymap = read_keymap(settings, &warnings);
+    show_warnings(&warnings);
+    strbuf_free(&warnings);
     return keymap;
 }
 
 bool interactive_check_keys(struct settings *settings, struct strbuf *out)
 {
+    struct strbuf warnings = STRBUF_INIT;
     char *path = keys_path(settings);
-    struct keymap *keymap = keymap_new();
-    bool good = !path || load_keys(keymap, path);
+    keymap_free(read_keymap(settings, &warnings));
+    bool good = !warnings.size;
+    show_warnings(&warnings);
     if (path)
         strbuf_addf(out, "%s: %s\n", path, good ? "ok" : "has problems");
-    keymap_free(keymap);
+    strbuf_free(&warnings);
     free(path);
     return good;
 }
 
-/* What only a batch understands must not be ignored in silence. */
+/* What only a batch understands must not be ignored in silence; quiet we are anyway. */
 static bool check_words(const struct cli *cli, struct strbuf *error)
 {
     for (size_t i = 0; i < cli->count; i++) {
         const struct cli_entry *entry = cli->words[i].setting->entry;
-        if (entry->group != CLI_GROUP_BATCH || entry->engine || entry->key)
+        if (entry->group != CLI_GROUP_BATCH || entry->engine || entry->id == CLI_QUIET)
             continue;
         strbuf_setf(error, "%s is for a batch: give --batch FILE or -c CODE, too",
                     cli->words[i].spelling);
@@ -105,11 +113,18 @@ static struct store *open_store(struct settings *settings)
     struct store *store = store_open(NULL, strcmp(mode, "off") == 0         ? STORE_OFF
                                            : strcmp(mode, "no-output") == 0 ? STORE_NO_OUTPUT
                                                                             : STORE_ON);
-    char *remark = store_take_remark(store);
-    if (remark)
-        fprintf(stderr, "hermes-repl: %s\n", remark);
-    free(remark);
     return store;
+}
+
+/* While it goes on, ui/repl says them; what is written at the end may fail, too. */
+static void say_last_remarks(struct store *store)
+{
+    char *remark;
+    store_flush(store, LAST_WRITE_MS);
+    while ((remark = store_take_remark(store))) {
+        fprintf(stderr, "hermes-repl: %s\n", remark);
+        free(remark);
+    }
 }
 
 static bool run(struct settings *settings, struct repl_options *options, const char *file,
@@ -127,7 +142,8 @@ static bool run(struct settings *settings, struct repl_options *options, const c
 static bool start(struct settings *settings, const struct cli *cli, const char *file,
                   struct rest *rest, int *ret_status, struct strbuf *error)
 {
-    struct keymap *keymap = interactive_keymap(settings);
+    struct strbuf remarks = STRBUF_INIT; /* a screen would hide what is written before it is there */
+    struct keymap *keymap = read_keymap(settings, &remarks);
     const char **tools =
         tool_list_parse(&settings->tools, settings_text(settings, CLI_TOOLS), error);
     const struct tool_terms whole = {
@@ -152,11 +168,14 @@ static bool start(struct settings *settings, const struct cli *cli, const char *
         .sessions = rest ? adopted : names,
         .rest = rest,
         .keymap = keymap,
+        .remarks = strbuf_text(&remarks),
         .store = open_store(settings),
     };
     bool good = run(settings, &options, file, ret_status, error);
+    say_last_remarks(options.store);
     store_close(options.store);
     keymap_free(keymap);
+    strbuf_free(&remarks);
     free(names);
     free(tools);
     return good;

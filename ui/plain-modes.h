@@ -18,9 +18,17 @@ struct plain_modes {
     int on[PLAIN_MODES_MAX]; /* private modes that were set */
     size_t count;
     bool cursor_hidden, keypad, styled;
+    bool no_wrap, ansi, charset, shifted, region, origin, cursor_shape, kitty_keys;
     char last; /* the last byte that was no part of a sequence */
     /* The sequence that is begun. */
-    enum { PLAIN_TEXT, PLAIN_ESCAPE, PLAIN_CSI, PLAIN_STRING, PLAIN_STRING_ESCAPE } state;
+    enum {
+        PLAIN_TEXT,
+        PLAIN_ESCAPE,
+        PLAIN_CHARSET,
+        PLAIN_CSI,
+        PLAIN_STRING,
+        PLAIN_STRING_ESCAPE
+    } state;
     char parameters[64];
     size_t length;
 };

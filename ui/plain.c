@@ -15,7 +15,10 @@
 #include "plain-internal.h"
 #include "plain-terminal.h"
 #include "progress.h"
+#include "utf8.h"
 
+#define CALL_BYTES 4000u /* of a tool call that waits for an approval */
+#define CALL_TAIL_BYTES 400u
 #define KILL_MS 3000 /* a kernel that is killed is gone far sooner */
 
 bool plain_is_busy(const struct plain *plain)
@@ -119,6 +122,23 @@ static void session_changed(void *context, struct repl_session *session)
         plain->front = repl_front_session(plain->repl);
 }
 
+/* What is approved must be seen: of a very long call the middle only is left out, and it is said. */
+static void say_call(struct plain *plain, const struct approval_question *question)
+{
+    const char *text = question->arguments ? question->arguments : "";
+    size_t size = strlen(text);
+    if (size <= CALL_BYTES + CALL_TAIL_BYTES) {
+        plain_say(plain, "%s: %s", question->tool, text);
+        return;
+    }
+    size_t head = CALL_BYTES - utf8_partial_tail(text, CALL_BYTES);
+    size_t tail = size - CALL_TAIL_BYTES;
+    while (tail < size && ((unsigned char)text[tail] & 0xc0) == 0x80)
+        tail++;
+    plain_say(plain, "%s: %.*s ... %zu bytes are not shown ... %s", question->tool, (int)head, text,
+              tail - head, text + tail);
+}
+
 static void question(void *context, struct repl_session *session)
 {
     struct plain *plain = context;
@@ -130,7 +150,7 @@ static void question(void *context, struct repl_session *session)
         plain->dirty = true;
         return;
     }
-    plain_say(plain, "%s: %.400s", first->question.tool, first->question.arguments);
+    say_call(plain, &first->question);
     static const char choices[] = "   [o]nce [s]ession [d]eny? ";
     plain_write(plain, 1, choices, sizeof choices - 1);
 }
@@ -315,7 +335,7 @@ static void end_kernels(struct plain *plain)
     if (plain->exit_status > 128)
         return;
     hermes_get_option(plain->engine, "shutdown_grace", &grace);
-    repl_finish(plain->repl, (int64_t)((grace ? strtod(grace, NULL) : 3) * 1000) + KILL_MS);
+    repl_finish(plain->repl, (int64_t)((grace ? strtod(grace, NULL) : 3) * 1000) + KILL_MS, NULL);
     hermes_free(grace);
 }
 

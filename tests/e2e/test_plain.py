@@ -339,6 +339,12 @@ class Prompt(Case):
         t.prompt()
         self.assertNotIn("\x1b", t.raw)
 
+    def test_unknown_terminals(self):
+        for name in ("nosuch", "", "unknown", "dumb"):
+            t = self.open("--python", PYTHON, TERM=name)
+            self.assertIn("2", t.run("1+1"), name)
+            self.assertNotIn("\x1b[?1049h", t.raw)
+
     def test_wide_and_long_lines(self):
         t = self.open(size=(10, 40))
         t.send("s = '" + "日本" * 30 + "'\r")
@@ -477,6 +483,26 @@ class Cells(Case):
         self.assertGreater(t.raw.rindex("\x1b[?1049l"), t.raw.index("\x1b[?1049h"))
         self.assertGreater(end, t.raw.index("\x1b[?25l"))
 
+    def test_rarer_things_left_behind(self):
+        for left, undone in (("[?7l", "[?7h"), ("[4h", "[4l"), ("[5;9r", "[r"), ("(0", "(B"), ("[3 q", "[0 q"),
+                             ("[>1u", "[<u"), ("[?6h", "[?6l"), ("[?1003h", "[?1003l"), ("=", ">")):
+            t = self.open()
+            t.send("print('\\x1b%s')\r" % left)
+            t.prompt(2)
+            self.assertIn("\x1b" + undone, t.raw[t.raw.index("\x1b" + left):], left)
+        t = self.open()
+        t.send("print('\\x0e')\r")
+        t.prompt(2)
+        self.assertIn("\x0f", t.raw[t.raw.index("\x0e"):])
+
+    def test_nothing_left_behind(self):
+        t = self.open()
+        t.send("print('\\x1b[4h\\x1b[4l\\x1b[5;9r\\x1b[r\\x0e\\x0f\\x1b[?7l\\x1b[?7h\\x1b[3 q\\x1b[0 q')\r")
+        t.prompt(2)
+        rest = t.raw[t.raw.index("\x1b[0 q") + 5:]
+        for undone in ("[?7h", "[r", "[0 q", "\x0f"):
+            self.assertNotIn(undone, rest)
+
     def test_output_above_the_prompt(self):
         t = self.open()
         t.send("import threading; threading.Timer(0.7, print, ['late']).start()\r")
@@ -515,6 +541,20 @@ class Tools(Case):
         t.expect("x0.*x1.*x2")
         t.prompt()
         self.assertEqual(t.text().count("[d]eny?"), 3)
+
+    def test_approval_shows_all(self):
+        t = self.open("--plain", "--python", PYTHON, "--tools", "terminal")
+        t.run("from hermes_tools import terminal")
+        t.send("terminal('true ' + 'long ' * 200 + 'the_end')\r")
+        t.expect(r"the_end\"\}\r?\n.*\[d\]eny\? ")
+        t.send("d")
+        t.expect("denied by the user")
+        t.prompt()
+        t.send("terminal('true ' + 'long ' * 4000 + 'the_end')\r")
+        t.expect(r" \.\.\. \d+ bytes are not shown \.\.\. .*the_end\"\}\r?\n.*\[d\]eny\? ")
+        t.send("d")
+        t.expect("denied by the user")
+        t.prompt()
 
 
 class Program(Case):
@@ -702,7 +742,7 @@ class Pipe(Case):
         self.assertIn("/does/not/exist", err)
 
     def test_usage(self):
-        for arguments, part in ((("--json",), "--batch"), (("a.py",), "--batch"), (("--session", "a::b"), "::")):
+        for arguments, part in ((("--json",), "--batch"), (("--timeout", "1"), "--batch"), (("a.py",), "--batch"), (("--session", "a::b"), "::")):
             done = subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
                                   env=environment(self.home), timeout=LIMIT)
             self.assertIn(part, done.stderr.decode())

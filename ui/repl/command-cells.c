@@ -65,6 +65,15 @@ bool command_approve(struct repl *repl, struct repl_session *session, const char
         strbuf_setf(error, "nothing waits for approval in %s", session->name);
         return false;
     }
+    if (!arguments[0]) {
+        struct strbuf text = STRBUF_INIT;
+        const struct approval_question *question = &session->questions->question;
+        strbuf_addf(&text, "%s %s\n", question->tool,
+                    question->arguments ? question->arguments : "");
+        repl_show(repl, session, "waits for approval", &text);
+        strbuf_free(&text);
+        return true;
+    }
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
         if (strcmp(answers[i].word, arguments) == 0) {
             repl_settle(repl, session, answers[i].answer);

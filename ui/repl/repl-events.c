@@ -69,26 +69,31 @@ static void kernel_ended(struct repl *repl, struct repl_session *session,
     free(session->ended);
     session->ended = end_in_a_word(data->cause, result);
     add_end(&line, data->cause, session->ended);
-    if (session->ran) {
-        strbuf_adds(&line, " · state lost");
-        struct strbuf cost = STRBUF_INIT;
-        repl_add_cost(&cost, session);
-        if (cost.size)
-            strbuf_addf(&line, ": %s", strbuf_text(&cost));
-        strbuf_free(&cost);
-    }
+    if (data->lost_state)
+        strbuf_addf(&line, " · state lost: %s", data->cost);
     /* One that nobody used and that ended as kernels do is no news. */
     if (repl->finishes)
         strbuf_clear(&line);
-    else if (session->ran || data->cause == HERMES_PREVIOUS_DIED ||
+    else if (data->lost_state || data->cause == HERMES_PREVIOUS_DIED ||
              data->cause == HERMES_PREVIOUS_TIMEOUT)
         repl_add_item(repl, session, NULL, strbuf_steal(&line));
     strbuf_free(&line);
     data->line_due = false;
+    repl_tell_session(repl, session);
+}
+
+/* The next kernel may begin before the cell of this one settles. */
+static void remember_loss(struct repl_session *session)
+{
+    struct repl_session_data *data = session_data(session);
+    struct strbuf cost = STRBUF_INIT;
+    repl_add_cost(&cost, session);
+    free(data->cost);
+    data->cost = strbuf_steal(&cost);
+    data->lost_state = session->ran;
     session->ran = false;
     session->execution_count = 0;
     session->memory_bytes = 0;
-    repl_tell_session(repl, session);
 }
 
 static void kernel_ends(struct repl *repl, struct repl_session *session, enum hermes_previous cause)
@@ -97,6 +102,7 @@ static void kernel_ends(struct repl *repl, struct repl_session *session, enum he
     session->has_kernel = false;
     data->cause = cause;
     data->line_due = true;
+    remember_loss(session);
     repl_forget_requests(repl, session);
     if (!session->running) /* else its result tells more, and comes next */
         kernel_ended(repl, session, NULL);

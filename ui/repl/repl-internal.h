@@ -40,7 +40,8 @@ struct repl_session_data {
     bool post_mortem; /* :pdb on */
     /* A kernel that ends, whose ruled line waits for its cell to settle. */
     enum hermes_previous cause;
-    bool line_due;
+    bool line_due, lost_state;
+    char *cost; /* of that kernel */
     int64_t kernel_since_ms;
     int64_t memory_due_ms; /* 0: not sampled */
     int64_t input_due_ms;  /* 0: not asked */
@@ -109,7 +110,9 @@ struct repl {
     struct repl_session *replay_session; /* NULL: it was closed meanwhile */
     unsigned replays;
     uint64_t rest_cell; /* the cell of the batch that runs; 0: none */
-    bool recalled; /* the history, from the store */
+    bool recalled;        /* the history, from the store */
+    bool stepped;         /* once at least */
+    struct strbuf unsaid; /* remarks of the time before there was a front end, in lines */
     bool quits, finishes; /* ends of kernels are no news then */
 };
 
@@ -212,6 +215,7 @@ void repl_store_begin(struct repl *repl, struct repl_cell_data *data);
 void repl_store_settle(struct repl *repl, struct repl_cell_data *data,
                        const struct hermes_result *result);
 void repl_recall_history(struct repl *repl);
+void repl_say_remarks(struct repl *repl);
 void repl_recall_session(struct repl *repl, struct repl_session *session, bool named);
 void repl_leave_store(struct repl *repl, struct repl_session *session);
 

@@ -205,6 +205,7 @@ static void session_free(struct repl_session_data *data)
     free(session->view);
     free(data->owner);
     free(data->save_path);
+    free(data->cost);
     free(data);
 }
 
@@ -231,6 +232,7 @@ struct repl_session *repl_open(struct repl *repl, const char *name, struct strbu
     data->session.next_number = 1;
     data->named = name != NULL;
     data->owner = owner_for(repl, data->session.name);
+    data->session.serial = repl->sessions_made;
     hermes_pin(repl->engine, data->owner, true);
     struct hermes_cell cell = repl_describe(repl, &data->session);
     struct hermes_error why = {0, 0, ""};

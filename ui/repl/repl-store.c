@@ -14,7 +14,6 @@
 
 #define RECALLED_CELLS 200
 #define RECALLED_SOURCES 5000
-#define STORED_OUTPUT ((size_t)1 << 20)
 
 static int64_t now_us(void)
 {
@@ -83,7 +82,7 @@ void repl_store_settle(struct repl *repl, struct repl_cell_data *data,
         .status = status_of(&data->cell),
         .exit_code = data->cell.exit_code,
         .output = strbuf_text(&output),
-        .output_size = output.size < STORED_OUTPUT ? output.size : STORED_OUTPUT,
+        .output_size = output.size,
         .spill_path = data->cell.spill_path,
         .submitted_us = data->queued_us,
         .started_us = data->queued_us + result->queued_us,
@@ -112,6 +111,16 @@ void repl_recall_history(struct repl *repl)
         return;
     repl->recalled = true;
     store_read_sources(repl->options.store, RECALLED_SOURCES, take_source, repl);
+}
+
+/* It is opened, and written to, behind our back: what it has to say may come at any time. */
+void repl_say_remarks(struct repl *repl)
+{
+    char *remark;
+    while (repl->options.store && (remark = store_take_remark(repl->options.store))) {
+        repl_say(repl, repl->in_front, "%s", remark);
+        free(remark);
+    }
 }
 
 static enum hermes_outcome outcome_of(const char *status)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOMENT_MS 50
 #define STEP_MS 8 /* then the front end draws and reads keys, however much output there is */
 
 /* ---- what front ends are told --------------------------------------------------------------- */
@@ -34,7 +35,23 @@ void repl_say(struct repl *repl, struct repl_session *session, const char *forma
     va_end(arguments);
     if (repl->front.say)
         repl->front.say(repl->context, session, strbuf_text(&line));
+    else if (!repl->stepped)
+        strbuf_addf(&repl->unsaid, "%s\n", strbuf_text(&line));
     strbuf_free(&line);
+}
+
+/* What was to be said while repl_new() opened the first sessions, at once: a later one would hide it. */
+static void say_unsaid(struct repl *repl)
+{
+    struct strbuf all = STRBUF_INIT;
+    const char *line = strbuf_text(&repl->unsaid);
+    for (size_t size; *line; line += size + (line[size] == '\n')) {
+        size = strcspn(line, "\n");
+        strbuf_addf(&all, "%s%.*s", all.size ? "; " : "", (int)size, line);
+    }
+    repl_say(repl, repl->in_front, "%s", strbuf_text(&all));
+    strbuf_free(&all);
+    strbuf_free(&repl->unsaid);
 }
 
 void repl_show(struct repl *repl, struct repl_session *session, const char *title,
@@ -53,6 +70,9 @@ static void copy_options(struct repl *repl, const struct repl_options *options)
     repl->options.cwd = options->cwd ? xstrdup(options->cwd) : NULL;
     repl->options.terminal = options->terminal ? xstrdup(options->terminal) : NULL;
     repl->options.sessions = NULL;
+    repl->options.remarks = NULL;
+    if (options->remarks)
+        strbuf_adds(&repl->unsaid, options->remarks);
     repl->setup = (struct hermes_kernel_setup)HERMES_KERNEL_SETUP_INIT;
     repl->setup.io = options->pipes ? HERMES_IO_PIPES : HERMES_IO_TTY;
     repl->setup.env = options->env;
@@ -112,7 +132,7 @@ static bool any_kernel(const struct repl *repl)
     return false;
 }
 
-void repl_finish(struct repl *repl, int64_t limit_ms)
+void repl_finish(struct repl *repl, int64_t limit_ms, bool (*is_enough)(void *context))
 {
     int64_t end_ms = now_ms() + limit_ms, left;
     repl->finishes = true;
@@ -125,9 +145,14 @@ void repl_finish(struct repl *repl, int64_t limit_ms)
     }
     while (any_kernel(repl) && (left = end_ms - now_ms()) > 0) {
         struct hermes_event *event = NULL;
-        if (hermes_next_event(repl->engine, left, &event) != HERMES_OK || !event)
+        if (is_enough && is_enough(repl->context))
             break;
-        repl_take_event(repl, event);
+        if (is_enough && left > MOMENT_MS)
+            left = MOMENT_MS;
+        if (hermes_next_event(repl->engine, left, &event) != HERMES_OK)
+            break;
+        if (event)
+            repl_take_event(repl, event);
         hermes_event_free(event);
     }
 }
@@ -145,6 +170,7 @@ void repl_free(struct repl *repl)
     free(repl->pending);
     free(repl->open);
     history_free(repl->history);
+    strbuf_free(&repl->unsaid);
     free((char *)repl->options.python);
     free((char *)repl->options.cwd);
     free((char *)repl->options.terminal);
@@ -162,6 +188,10 @@ int64_t repl_step(struct repl *repl)
 {
     int64_t end_ms = now_ms() + STEP_MS;
     repl_recall_history(repl);
+    repl->stepped = true;
+    if (repl->unsaid.size)
+        say_unsaid(repl);
+    repl_say_remarks(repl);
     for (;;) {
         struct hermes_event *event = NULL;
         if (hermes_next_event(repl->engine, 0, &event) != HERMES_OK)

@@ -74,6 +74,7 @@ struct repl_question {
 
 struct repl_session {
     char *name;
+    size_t serial; /* no other session of this program has had it */
     struct repl_item *items;
     size_t item_count, item_capacity;
     unsigned next_number;
@@ -159,6 +160,7 @@ struct repl_options {
     struct store *store; /* what lasts; NULL: nothing does */
     struct rest *rest;   /* a batch to go on with: its session is the first; NULL: none */
     const struct keymap *keymap; /* for :keys */
+    const char *remarks;         /* lines that are said with the first step; NULL: none */
 };
 
 /* NULL with one line in error: a name that cannot be a session's ("::"), no memory. */
@@ -166,9 +168,10 @@ struct repl *repl_new(struct hermes_engine *engine, const struct repl_options *o
                       const struct repl_front *front, void *context, struct strbuf *error);
 /*
  * Let idle kernels leave as Python programs do (threads joined, atexit run), kill the others, and
- * wait for them, at most limit_ms; what they still write comes as ever. Before repl_free().
+ * wait for them, at most limit_ms, and until is_enough() (asked every moment; NULL: never); what
+ * they still write comes as ever. Before repl_free().
  */
-void repl_finish(struct repl *repl, int64_t limit_ms);
+void repl_finish(struct repl *repl, int64_t limit_ms, bool (*is_enough)(void *context));
 void repl_free(struct repl *repl); /* what is left of kernels ends with the engine */
 
 /* Readable while there is something for repl_step(). */

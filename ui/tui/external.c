@@ -77,7 +77,7 @@ static void run_child(struct tui *tui, const char *command, char *path, bool edi
         (struct tui_child){.pid = spawn_shell(command, path), .path = path, .edits = edits};
     if (tui->child.pid)
         return;
-    screen_return(tui->screen);
+    screen_return(tui->screen, false);
     tui_say(tui, "cannot start %s", command);
     unlink(path);
     free(path);
@@ -158,7 +158,7 @@ void tui_child_changed(struct tui *tui)
     if (!tui->child.pid || waitpid(tui->child.pid, &status, WNOHANG) != tui->child.pid)
         return;
     tui->child.pid = 0;
-    screen_return(tui->screen);
+    screen_return(tui->screen, false);
     tui_resize(tui);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && tui->child.edits)
         take_text(tui);

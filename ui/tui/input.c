@@ -45,6 +45,15 @@ void tui_input_update(struct tui *tui)
         tui_damage(tui, DAMAGE_ALL);
 }
 
+/* The prompt may have become empty, and a cell have waited for that. */
+void tui_input_offer(struct tui *tui)
+{
+    size_t size;
+    edit_text(tui->edit, &size);
+    if (!size && !tui->to_cell && tui_input_wanted(tui))
+        tui_input_update(tui);
+}
+
 void tui_input_toggle(struct tui *tui)
 {
     const struct repl_cell *cell = tui->front->running;

@@ -382,12 +382,13 @@ void screen_leave(struct screen *screen)
     taken = false;
 }
 
-void screen_return(struct screen *screen)
+void screen_return(struct screen *screen, bool changed)
 {
     if (!screen->away)
         return;
     screen->away = false;
-    tcgetattr(STDIN_FILENO, &saved_terminal);
+    if (changed)
+        tcgetattr(STDIN_FILENO, &saved_terminal);
     refresh();
     set_modes(screen);
     screen_resize(screen);

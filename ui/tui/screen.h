@@ -24,7 +24,8 @@ struct screen *screen_open(struct strbuf *error);
 void screen_close(struct screen *screen); /* NULL is fine */
 /* For another program, or to be stopped: the terminal as it was before. Then take it back. */
 void screen_leave(struct screen *screen);
-void screen_return(struct screen *screen);
+/* changed: what the terminal is like now is what it is to be given back as (a shell had it). */
+void screen_return(struct screen *screen, bool changed);
 /*
  * The terminal as it was, from a signal handler or at exit; does nothing when it is so already.
  * Safe in handlers.
@@ -34,6 +35,8 @@ void screen_rescue(void);
 int screen_rows(const struct screen *screen);
 int screen_columns(const struct screen *screen);
 bool screen_has_colour(const struct screen *screen);
+/* Whether a terminal of this name is known, and its cursor can be moved. */
+bool screen_knows(const char *terminal);
 bool screen_is_utf8(const struct screen *screen);
 /* Ask the terminal for its size. True when it is another one: all is blank then. */
 bool screen_resize(struct screen *screen);

@@ -47,16 +47,28 @@ static void cell_changed(void *context, struct repl_session *session, struct rep
         tui->prompt_is_new = true;
 }
 
+/*
+ * A program that asks its terminal has switched line editing off to read the answer. Others would
+ * find it in their next line, or the next cell would.
+ */
+static void give_answers(struct tui *tui, struct repl_session *session, struct repl_cell *cell)
+{
+    struct strbuf answers = STRBUF_INIT;
+    block_take_answers(cell->output, &answers);
+    if (answers.size && cell == session->running) {
+        int state = hermes_input_state(tui->engine, session->kernel);
+        if (state > 0 && state & HERMES_INPUT_RAW)
+            repl_type(tui->repl, session, answers.data, answers.size);
+    }
+    strbuf_free(&answers);
+}
+
 static void cell_output(void *context, struct repl_session *session, struct repl_cell *cell,
                         int stream, const char *data, size_t size)
 {
     struct tui *tui = context;
-    struct strbuf answers = STRBUF_INIT;
     (void)stream, (void)data, (void)size;
-    block_take_answers(cell->output, &answers);
-    if (answers.size)
-        repl_type(tui->repl, session, answers.data, answers.size);
-    strbuf_free(&answers);
+    give_answers(tui, session, cell);
     if (session != tui->front)
         return;
     tui->damage |= DAMAGE_TRANSCRIPT;

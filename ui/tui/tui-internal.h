@@ -105,6 +105,7 @@ struct tui {
     int64_t tick_ms; /* when times on the screen are old; 0: never */
 
     struct repl_session *front; /* whose text the prompt holds */
+    size_t front_serial;        /* its; another may come to lie in its place */
     char sequence[96];          /* keys of a command that has begun: "C-x" */
     int64_t escape_ms;          /* when what the keyboard has begun is over; 0: nothing is begun */
     int64_t typed_ms;           /* the last key of text; 0: a command came after it */
@@ -226,6 +227,7 @@ void tui_child_end(struct tui *tui); /* the program is left */
 
 /* ---- input.c: keys for the running cell ---- */
 bool tui_input_wanted(const struct tui *tui);
+void tui_input_offer(struct tui *tui);
 void tui_input_update(struct tui *tui);
 bool tui_input_key(struct tui *tui, const struct key *key);
 void tui_input_paste(struct tui *tui, const struct key *key);

@@ -220,11 +220,25 @@ static bool run_bound(struct tui *tui, const struct key *key)
     return false;
 }
 
+/* A command's key takes what a popup offers, as other keys do, unless it moves in there. */
+static void close_popup(struct tui *tui, const struct key *key)
+{
+    static const char *const moves[] = {"Tab", "S-Tab", "Up",    "Down", "C-n",
+                                        "C-p", "Esc",   "Enter", "C-g"};
+    const char *line;
+    for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
+        if (is_named(key, moves[i]))
+            return;
+    }
+    if (key->name[0] && look_up(tui, key->name, &line) != KEYMAP_NONE)
+        edit_close_popup(tui->edit);
+}
+
 static void prompt_key(struct tui *tui, const struct key *key)
 {
     struct transcript_view *view = transcript_view(tui->front);
-    if (is_named(key, "C-x") && edit_popup(tui->edit, &(size_t){0}, &(size_t){0}))
-        edit_close_popup(tui->edit);
+    if (edit_popup(tui->edit, &(size_t){0}, &(size_t){0}))
+        close_popup(tui, key);
     if (is_named(key, "C-c")) {
         interrupt_or_clear(tui);
         return;

@@ -21,7 +21,7 @@ static volatile sig_atomic_t deadly;
 static void on_signal(int number)
 {
     int kept = errno;
-    if (number == SIGTERM || number == SIGHUP || number == SIGQUIT)
+    if (number == SIGTERM || number == SIGHUP)
         deadly = number;
     else if (number > 0 && number < 64)
         came[number] = 1;
@@ -88,7 +88,8 @@ unsigned tui_signals_take(void)
     while (read(wake[0], bytes, sizeof(bytes)) > 0)
         continue;
     return take(SIGWINCH, TUI_SIGNAL_SIZE) | take(SIGTSTP, TUI_SIGNAL_STOP) |
-           take(SIGCHLD, TUI_SIGNAL_CHILD) | take(SIGINT, TUI_SIGNAL_INTERRUPT);
+           take(SIGCHLD, TUI_SIGNAL_CHILD) | take(SIGINT, TUI_SIGNAL_INTERRUPT) |
+           take(SIGQUIT, TUI_SIGNAL_QUIT);
 }
 
 int tui_signals_deadly(void)

@@ -13,13 +13,14 @@ enum tui_signal {
     TUI_SIGNAL_STOP = 1 << 1,
     TUI_SIGNAL_CHILD = 1 << 2,
     TUI_SIGNAL_INTERRUPT = 1 << 3,
+    TUI_SIGNAL_QUIT = 1 << 4,
 };
 
 void tui_signals_install(void);
 void tui_signals_done(void); /* as they were */
 int tui_signals_fd(void);    /* readable while there is something to take */
 unsigned tui_signals_take(void);
-int tui_signals_deadly(void); /* SIGTERM, SIGHUP or SIGQUIT, if one came; else 0. Stays. */
+int tui_signals_deadly(void); /* SIGTERM or SIGHUP, if one came; else 0. Stays. */
 /* Stop the process group as C-z does; returns when it goes on. */
 void tui_signals_stop(void);
 

@@ -15,7 +15,8 @@
 #include "tui.h"
 #include "xalloc.h"
 
-#define TICK_MS 1000 /* while a time is shown that goes on */
+#define TICK_MS 1000     /* while a time is shown that goes on */
+#define TUI_KILL_MS 3000 /* a kernel that is killed is gone far sooner */
 
 int64_t tui_now_ms(void)
 {
@@ -52,10 +53,11 @@ void tui_say(struct tui *tui, const char *format, ...)
  * ------------------------------------------------------------------
  */
 
-static bool is_open(const struct tui *tui, const struct repl_session *session)
+static bool front_is_open(const struct tui *tui)
 {
+    const struct repl_session *session = tui->front;
     for (size_t i = 0; i < repl_session_count(tui->repl); i++) {
-        if (repl_session_at(tui->repl, i) == session)
+        if (repl_session_at(tui->repl, i) == session && session->serial == tui->front_serial)
             return true;
     }
     return false;
@@ -74,11 +76,13 @@ static void keep_draft(struct tui *tui, struct repl_session *session)
 void tui_follow_front(struct tui *tui)
 {
     struct repl_session *front = repl_front_session(tui->repl);
-    if (front == tui->front)
+    if (front == tui->front && front->serial == tui->front_serial)
         return;
-    if (tui->front && is_open(tui, tui->front))
+    if (tui->front && front_is_open(tui))
         keep_draft(tui, tui->front);
     tui->front = front;
+    tui->front_serial = front->serial;
+    tui->to_cell = false;
     edit_set_session(tui->edit, front->name);
     edit_set(tui->edit, front->draft ? front->draft : "", front->draft_size, front->draft_point);
     tui->completion = tui->inspection = 0;
@@ -125,7 +129,7 @@ void tui_suspend(struct tui *tui)
 {
     screen_leave(tui->screen);
     tui_signals_stop();
-    screen_return(tui->screen);
+    screen_return(tui->screen, true);
     tui_resize(tui);
     tui_damage(tui, DAMAGE_ALL);
 }
@@ -141,6 +145,8 @@ static void take_signals(struct tui *tui)
         tui_suspend(tui);
     if (came & TUI_SIGNAL_INTERRUPT && tui->child.pid == 0)
         repl_interrupt(tui->repl, tui->front);
+    if (came & TUI_SIGNAL_QUIT && tui->child.pid == 0) /* else C-\ was for the child */
+        tui->deadly = SIGQUIT;
     tui->deadly = tui_signals_deadly() ? tui_signals_deadly() : tui->deadly;
 }
 
@@ -188,6 +194,7 @@ static void run_loop(struct tui *tui)
     while (!tui->quit && !tui->deadly) {
         int64_t wait = repl_step(tui->repl);
         tui_follow_front(tui);
+        tui_input_offer(tui);
         if (repl_wants_quit(tui->repl))
             break;
         wait = draw_or_wait(tui, wait);
@@ -216,8 +223,7 @@ static void run_loop(struct tui *tui)
 bool tui_is_possible(void)
 {
     const char *terminal = getenv("TERM");
-    return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && terminal && terminal[0] &&
-           strcmp(terminal, "dumb") != 0 && strcmp(terminal, "unknown") != 0;
+    return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && terminal && screen_knows(terminal);
 }
 
 static void load_file(struct tui *tui, const char *file)
@@ -277,10 +283,34 @@ static bool start(struct tui *tui, struct repl_options *options, struct strbuf *
     return true;
 }
 
+/* Keys are signals again. */
+static bool is_pressed(void *context)
+{
+    (void)context;
+    return tui_signals_deadly() || tui_signals_take() & (TUI_SIGNAL_INTERRUPT | TUI_SIGNAL_QUIT);
+}
+
+/*
+ * As Python programs leave: exit handlers run. The terminal is given back by now, and C-c ends the
+ * wait.
+ */
+static void end_kernels(struct tui *tui)
+{
+    char *grace = NULL;
+    hermes_get_option(tui->engine, "shutdown_grace", &grace);
+    repl_finish(tui->repl, (int64_t)((grace ? strtod(grace, NULL) : 3) * 1000) + TUI_KILL_MS,
+                is_pressed);
+    hermes_free(grace);
+}
+
 static void finish(struct tui *tui)
 {
     screen_close(tui->screen);
+    tui->screen = NULL;
     tui_child_end(tui);
+    if (tui->repl && !tui->deadly)
+        end_kernels(tui);
+    tui_signals_done();
     repl_free(tui->repl);
     edit_free(tui->edit);
     keys_free(tui->keys);
@@ -292,7 +322,6 @@ static void finish(struct tui *tui)
     tui_picker_free(tui);
     strbuf_free(&tui->search.text);
     strbuf_free(&tui->search.line);
-    tui_signals_done();
 }
 
 bool tui_run(struct hermes_engine *engine, struct repl_options *options, const char *file,
