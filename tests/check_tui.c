@@ -372,6 +372,21 @@ START_TEST(typed_text_is_not_taken_by_input)
 }
 END_TEST
 
+START_TEST(a_prompt_that_becomes_empty_gives_the_keyboard)
+{
+    tui_enter("import time; time.sleep(1); got = input('late? ')");
+    terminal_wait_text(tui, "⟲");
+    terminal_keys(tui, "keep = 1");
+    terminal_wait_text(tui, "waits for input");
+    terminal_keys(tui, "\r");
+    terminal_wait_text(tui, "has the keyboard");
+    terminal_keys(tui, "answer\r");
+    terminal_wait_text(tui, "[2]  keep = 1");
+    tui_run("print(got, keep)", 3);
+    terminal_wait_text(tui, "     answer 1");
+}
+END_TEST
+
 START_TEST(who_has_the_keyboard_stays_in_sight)
 {
     tui_enter("import time; time.sleep(1); a = input('in sight? ')");
@@ -564,6 +579,7 @@ static Suite *suite_tui(void)
     tcase_add_test(tests, unread_answers_go_to_nobody);
     tcase_add_test(tests, who_reads_an_answer_gets_it);
     tcase_add_test(tests, typed_text_is_not_taken_by_input);
+    tcase_add_test(tests, a_prompt_that_becomes_empty_gives_the_keyboard);
     tcase_add_test(tests, who_has_the_keyboard_stays_in_sight);
     tcase_add_test(tests, what_follows_an_answer_is_for_the_prompt);
     tcase_add_test(tests, a_password_is_not_shown);
