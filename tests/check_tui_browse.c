@@ -283,18 +283,38 @@ END_TEST
 /* Its keys are signals for it, not for us. */
 START_TEST(keys_of_the_editor_do_not_end_us)
 {
-    start_with("EDITOR", "#!/bin/sh\ntrap : INT QUIT\necho EDITING\nread key\n"
-                         "while [ \"$key\" != end ]; do read key; done\n");
+    start_with("EDITOR", "#!/bin/sh\ntrap : INT QUIT\necho EDITING\n"
+                         "while [ ! -e \"$HOME/end\" ]; do sleep .05; done\n");
     terminal_keys(tui, "x = 1");
     terminal_wait_text(tui, ">>> x = 1");
     terminal_keys(tui, "\033OQ");
     terminal_wait_text(tui, "EDITING");
     terminal_keys(tui, "\034");
-    terminal_wait_text(tui, "^\\");
     terminal_keys(tui, "\003");
-    terminal_wait_text(tui, "^C");
-    terminal_keys(tui, "end\rend\r");
+    test_write_file(test_path("end"), "", 0600);
     terminal_wait_text(tui, ">>> x = 1");
+}
+END_TEST
+
+/* Also when it dies of them. */
+START_TEST(keys_that_end_the_editor_do_not_end_us)
+{
+    start_with("EDITOR", "#!/bin/sh\necho EDITING\nexec sleep 100\n");
+    tui_enter("import time; time.sleep(100)");
+    tui_wait_status("busy");
+    terminal_keys(tui, "x = 1");
+    terminal_wait_text(tui, ">>> x = 1");
+    terminal_keys(tui, "\033OQ");
+    terminal_wait_text(tui, "EDITING");
+    terminal_keys(tui, "\034");
+    terminal_wait_text(tui, ">>> x = 1");
+    terminal_keys(tui, "\033OQ");
+    terminal_wait(tui, terminal_count(tui, "EDITING") == 2); /* the first left its word there */
+    terminal_keys(tui, "\003");
+    terminal_wait_text(tui, ">>> x = 1");
+    tui_wait_status("busy");
+    ck_assert_int_eq(terminal_find(tui, "KeyboardInterrupt"), -1);
+    ck_assert(strstr(terminal_row(tui, tui_status_row()), "interrupting") == NULL);
 }
 END_TEST
 
@@ -336,6 +356,7 @@ static Suite *suite_tui_browse(void)
     tests = tui_test_case(suite, "programs");
     tcase_add_test(tests, the_editor_gets_the_text_and_gives_it_back);
     tcase_add_test(tests, keys_of_the_editor_do_not_end_us);
+    tcase_add_test(tests, keys_that_end_the_editor_do_not_end_us);
     tcase_add_test(tests, the_pager_gets_the_output);
     return suite;
 }

@@ -18,7 +18,7 @@ const struct command command_table[] = {
     {"drop", NULL, NULL, 0, COMMAND_CELLS, NULL, NULL,
      "drop the cells that wait", command_drop},
     {"approve", NULL, "[once|session|no]", 0, COMMAND_CELLS, NULL, NULL,
-     "answer the tool call that waits: run it, run this tool in this session, or deny it; or show it whole", command_approve},
+     "answer the tool call that waits (session: this tool from now on), or show it whole", command_approve},
     {"input", NULL, NULL, SCREEN, COMMAND_CELLS, "C-x k", NULL,
      "give the keyboard to the cell that runs, or take it back", NULL},
     {"run", NULL, "FILE", 0, COMMAND_CELLS, NULL, NULL,

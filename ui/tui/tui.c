@@ -137,15 +137,16 @@ void tui_suspend(struct tui *tui)
 static void take_signals(struct tui *tui)
 {
     unsigned came = tui_signals_take();
+    bool childs = tui->child.pid != 0; /* keys were signals for it, of which it may have died */
     if (came & TUI_SIGNAL_CHILD)
         tui_child_changed(tui);
     if (came & TUI_SIGNAL_SIZE && tui->child.pid == 0)
         tui_resize(tui);
     if (came & TUI_SIGNAL_STOP && tui->child.pid == 0)
         tui_suspend(tui);
-    if (came & TUI_SIGNAL_INTERRUPT && tui->child.pid == 0)
+    if (came & TUI_SIGNAL_INTERRUPT && !childs)
         repl_interrupt(tui->repl, tui->front);
-    if (came & TUI_SIGNAL_QUIT && tui->child.pid == 0) /* else C-\ was for the child */
+    if (came & TUI_SIGNAL_QUIT && !childs)
         tui->deadly = SIGQUIT;
     tui->deadly = tui_signals_deadly() ? tui_signals_deadly() : tui->deadly;
 }
