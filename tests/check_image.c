@@ -181,39 +181,43 @@ END_TEST
 
 START_TEST(the_png_is_kept)
 {
-    const void *png;
-    size_t size, first, rows;
+    struct block_picture picture, last;
     make_png(30, 6, red);
     block_write(block, "0123456789\n", 11);
     ck_assert(block_add_png(block, file, file_size, 40));
     ck_assert(block_add_png(block, file, file_size, 40));
     block_write(block, "x\n", 2);
     for (int ended = 0; ended < 2; ended++) {
-        ck_assert(!block_image_at(block, 40, 0, &png, &size, &first, &rows));
-        ck_assert(block_image_at(block, 40, 3, &png, &size, &first, &rows));
-        ck_assert_uint_eq(size, file_size);
-        ck_assert(memcmp(png, file, size) == 0);
-        ck_assert_uint_eq(first, 1);
-        ck_assert_uint_eq(rows, 3);
-        ck_assert(block_image_at(block, 5, 3, &png, &size, &first, &rows));
-        ck_assert_uint_eq(first, 2); /* the text above has two rows */
-        ck_assert(!block_image_at(block, 40, 7, &png, &size, &first, &rows));
+        ck_assert(!block_picture_at(block, 40, 0, &picture));
+        ck_assert(block_picture_at(block, 40, 3, &picture));
+        ck_assert_uint_eq(picture.size, file_size);
+        ck_assert(memcmp(picture.png, file, file_size) == 0);
+        ck_assert_uint_eq(picture.first_row, 1);
+        ck_assert_uint_eq(picture.rows, 3);
+        ck_assert_int_eq(picture.columns, 30);
+        ck_assert(block_has_picture(block, picture.id));
+        ck_assert(!block_has_picture(block, 0));
+        ck_assert(block_last_picture(block, &last));
+        ck_assert(ended ? last.id == picture.id : last.id > picture.id); /* the whole one */
+        ck_assert(block_picture_at(block, 5, 3, &picture));
+        ck_assert_uint_eq(picture.first_row, 2); /* the text above has two rows */
+        ck_assert(!block_picture_at(block, 40, 7, &picture));
         if (!ended) {
             block_write(block, "\x1b[2AX\x1b[2B", 9); /* over the second */
-            ck_assert(!block_image_at(block, 40, 4, &png, &size, &first, &rows));
-            ck_assert(block_image_at(block, 40, 1, &png, &size, &first, &rows));
+            ck_assert(!block_picture_at(block, 40, 4, &picture));
+            ck_assert(block_picture_at(block, 40, 1, &picture));
         }
         block_end(block);
     }
     for (int i = 0; i < 200000; i++) /* until it is dropped */
         block_write(block, "0123456789 0123456789 0123456789 0123456789 0123456789\n", 55);
-    ck_assert(block_image_at(block, 40, 1, &png, &size, &first, &rows)); /* the head stays */
+    ck_assert(block_picture_at(block, 40, 1, &picture)); /* the head stays */
     ck_assert(block_add_png(block, file, file_size, 40));
     for (int i = 0; i < 200000; i++)
         block_write(block, "0123456789 0123456789 0123456789 0123456789 0123456789\n", 55);
     size_t all = block_rows(block, 0), found = 0;
     for (size_t row = 0; row < all; row++)
-        found += block_image_at(block, 0, row, &png, &size, &first, &rows);
+        found += block_picture_at(block, 0, row, &picture);
     ck_assert_uint_eq(found, 3);
 }
 END_TEST

@@ -174,7 +174,7 @@ END_TEST
 
 START_TEST(says_what_is_wrong_and_where)
 {
-    load("bind C-x g resset\nbnd C-x g reset\nbind PgUpp browse\nbind\nbind F5\nunbind F5 "
+    load("bind C-x z resset\nbnd C-x z reset\nbind PgUpp browse\nbind\nbind F5\nunbind F5 "
          "save\nbind C-x r reset\n");
     ck_warning("/keys:1: no command :resset; did you mean :reset?\n");
     ck_warning("/keys:2: 'bnd' is neither bind nor unbind; did you mean bind?\n");
@@ -183,7 +183,7 @@ START_TEST(says_what_is_wrong_and_where)
     ck_warning("/keys:5: bind F5: no command");
     ck_warning("/keys:6: no key is called 'save'");
     ck_assert_ptr_null(strstr(strbuf_text(&warnings), ":7:"));
-    ck_assert_str_eq(line_of(KEYMAP_PROMPT, "C-x g"), "");
+    ck_assert_str_eq(line_of(KEYMAP_PROMPT, "C-x z"), "");
     strbuf_clear(&warnings);
     ck_assert(!keymap_load(keymap, test_path("none"), &warnings));
     ck_warning("none");

@@ -94,6 +94,8 @@ const struct cli_entry cli_table[] = {
     {.id = CLI_KEYS, .name = "keys", .key = "keys", .type = CLI_TYPE_TEXT, .argument = "FILE",
      .range = "", .default_value = "", .group = CLI_GROUP_KERNEL,
      .help = "key bindings, in place of $XDG_CONFIG_HOME/hermes-repl/keys"},
+    CHOICE(CLI_GRAPHICS, "graphics", "graphics", "auto|off|kitty|sixel|blocks", "auto", CLI_GROUP_KERNEL,
+         "how pictures are drawn: auto asks the terminal, blocks are characters, off is not at all"),
     WORD(CLI_CONFIG, "config", 0, CLI_TYPE_TEXT, "FILE", CLI_GROUP_KERNEL,
          "configuration, in place of $XDG_CONFIG_HOME/hermes-repl/config.json"),
 

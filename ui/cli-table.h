@@ -40,6 +40,7 @@ enum cli_id {
     CLI_APPROVE,
     CLI_TOOL_COMMANDS,
     CLI_KEYS,
+    CLI_GRAPHICS,
     CLI_CONFIG,
     CLI_SESSION,
     CLI_HISTORY_MODE,

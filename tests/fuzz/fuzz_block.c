@@ -41,9 +41,9 @@ static void check_rows(struct block *block, int columns)
 {
     struct block_cell cells[32];
     size_t rows = block_rows(block, columns), row, step = rows / 20 + 1;
-    size_t lines = block_lines(block), image_size, image_first, image_rows;
+    size_t lines = block_lines(block);
     uint64_t dropped;
-    const void *png;
+    struct block_picture picture;
     int column;
 
     for (row = 0; row < rows; row += step) {
@@ -56,8 +56,8 @@ static void check_rows(struct block *block, int columns)
         size_t line = block_line_of_row(block, columns, row);
         need(line < lines || (!lines && !line)); /* all were dropped */
         need(block_row_of_line(block, columns, line) <= row + 1);
-        if (block_image_at(block, columns, row, &png, &image_size, &image_first, &image_rows))
-            need(image_first <= row && row < image_first + image_rows);
+        if (block_picture_at(block, columns, row, &picture))
+            need(picture.first_row <= row && row < picture.first_row + picture.rows);
     }
     block_cursor(block, columns, &row, &column);
     need(row <= rows && column >= 0);

@@ -28,6 +28,8 @@ struct terminal {
     bool cursor_shown;
     char *bytes;
     size_t size, capacity;
+    bool in_command; /* ESC _ ... ESC \\: libvterm 0.1 shows it as text */
+    char last;
 };
 
 /*
@@ -58,7 +60,7 @@ static void set_environment(const char *const *environment)
     setenv("INPUTRC", "/dev/null", 1);
     static const char *const away[] = {
         "LINES",    "COLUMNS", "COLORTERM",        "COLORFGBG",
-        "NO_COLOR", "TMUX",    "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"};
+        "NO_COLOR", "TMUX", "STY", "TERM_PROGRAM",   "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"};
     for (size_t i = 0; i < sizeof(away) / sizeof(away[0]); i++)
         unsetenv(away[i]);
     for (; environment && *environment; environment++) {
@@ -138,10 +140,36 @@ static void keep(struct terminal *terminal, const char *data, size_t size)
     terminal->size += size;
 }
 
+/* What is not for libvterm goes. An escape waits for what follows it. */
+static size_t without_commands(struct terminal *terminal, const char *data, size_t size, char *out)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < size; i++) {
+        char c = data[i];
+        bool escaped = terminal->last == '\033';
+        terminal->last = c;
+        if (terminal->in_command) {
+            terminal->in_command = !(escaped && c == '\\');
+            continue;
+        }
+        terminal->in_command = escaped && c == '_';
+        if (escaped && !terminal->in_command)
+            out[kept++] = '\033';
+        if (c != '\033' && !terminal->in_command)
+            out[kept++] = c;
+    }
+    return kept;
+}
+
+void terminal_show(struct terminal *terminal, const char *bytes)
+{
+    vterm_input_write(terminal->vt, bytes, strlen(bytes));
+}
+
 bool terminal_pump(struct terminal *terminal, int ms)
 {
     struct pollfd ready = {terminal->fd, POLLIN, 0};
-    char data[16384];
+    char data[16384], shown[sizeof(data) * 2];
     if (poll(&ready, 1, ms) <= 0)
         return true;
     ssize_t n = read(terminal->fd, data, sizeof(data));
@@ -152,7 +180,7 @@ bool terminal_pump(struct terminal *terminal, int ms)
         return false;
     }
     keep(terminal, data, (size_t)n);
-    vterm_input_write(terminal->vt, data, (size_t)n);
+    vterm_input_write(terminal->vt, shown, without_commands(terminal, data, (size_t)n, shown));
     return true;
 }
 
@@ -270,6 +298,12 @@ void terminal_dump(const struct terminal *terminal)
 bool terminal_has_bytes(const struct terminal *terminal, const char *bytes)
 {
     return terminal->size && memmem(terminal->bytes, terminal->size, bytes, strlen(bytes));
+}
+
+const char *terminal_bytes(const struct terminal *terminal, size_t *ret_size)
+{
+    *ret_size = terminal->size;
+    return terminal->bytes;
 }
 
 size_t terminal_byte_count(const struct terminal *terminal)

@@ -34,6 +34,8 @@ void terminal_resize(struct terminal *terminal, int rows, int columns);
 /* ---- the screen ---- */
 /* Take what the program has written, for at most ms. False when it has closed the terminal. */
 bool terminal_pump(struct terminal *terminal, int ms);
+/* Put something on the screen that the program knows nothing of. */
+void terminal_show(struct terminal *terminal, const char *bytes);
 /* A row's text without blanks at its end; good until eight others were asked for. */
 const char *terminal_row(const struct terminal *terminal, int row);
 /* The first row that holds text, or -1. */
@@ -52,6 +54,7 @@ void terminal_dump(const struct terminal *terminal); /* to standard error */
 
 /* All bytes that came since the last terminal_forget(). */
 bool terminal_has_bytes(const struct terminal *terminal, const char *bytes);
+const char *terminal_bytes(const struct terminal *terminal, size_t *ret_size);
 size_t terminal_byte_count(const struct terminal *terminal);
 void terminal_forget(struct terminal *terminal);
 

@@ -32,9 +32,10 @@ void block_images_free(struct block_images *images)
     images->list = NULL;
 }
 
-static void remember(struct block_images *images, uint64_t number, size_t rows, const void *png,
-                     size_t size)
+static void remember(struct block_images *images, uint64_t number, const struct image *image,
+                     const void *png, size_t size)
 {
+    static uint64_t last_id;
     size_t old = 0, bytes = images->bytes + size + sizeof(*images->list);
     while (old < images->count && bytes > IMAGES_MAX_BYTES)
         bytes -= images->list[old++].size + sizeof(*images->list);
@@ -43,7 +44,8 @@ static void remember(struct block_images *images, uint64_t number, size_t rows, 
     if (bytes > IMAGES_MAX_BYTES)
         return;
     images->list = xgrow(images->list, images->count, &images->capacity, sizeof(*images->list));
-    images->list[images->count++] = (struct block_image){number, rows, xmemdup0(png, size), size};
+    images->list[images->count++] = (struct block_image){
+        ++last_id, number, (size_t)image->rows, image->columns, xmemdup0(png, size), size};
     images->bytes = bytes;
 }
 
@@ -86,7 +88,7 @@ bool block_add_png(struct block *block, const void *data, size_t size, int max_r
     for (int row = 0; row < image.rows; row++)
         put_row(lines, &image, row);
     lines->style = style;
-    remember(&block->images, number, (size_t)image.rows, data, size);
+    remember(&block->images, number, &image, data, size);
     image_free(&image);
     block->version++;
     return true;
@@ -126,8 +128,21 @@ static bool is_whole(struct block *block, const struct block_image *image)
     return true;
 }
 
-bool block_image_at(struct block *block, int columns, size_t row, const void **ret_png,
-                    size_t *ret_size, size_t *ret_first_row, size_t *ret_rows)
+static void describe(struct block *block, int columns, const struct block_image *image,
+                     struct block_picture *ret)
+{
+    *ret = (struct block_picture){
+        .id = image->id,
+        .png = image->png,
+        .size = image->size,
+        .first_row = rows_of_line(&block->rows, &block->lines, columns, image->number),
+        .rows = image->rows,
+        .columns = image->columns,
+    };
+}
+
+bool block_picture_at(struct block *block, int columns, size_t row,
+                      struct block_picture *ret_picture)
 {
     uint64_t number;
     size_t within;
@@ -137,11 +152,28 @@ bool block_image_at(struct block *block, int columns, size_t row, const void **r
     const struct block_image *image = find_image(&block->images, number);
     if (!image || !is_whole(block, image))
         return false;
-    *ret_png = image->png;
-    *ret_size = image->size;
-    *ret_first_row = rows_of_line(&block->rows, &block->lines, columns, image->number);
-    *ret_rows = image->rows;
+    describe(block, columns, image, ret_picture);
     return true;
+}
+
+bool block_last_picture(struct block *block, struct block_picture *ret_picture)
+{
+    for (size_t i = block->grid ? 0 : block->images.count; i-- > 0;) {
+        if (is_whole(block, &block->images.list[i])) {
+            describe(block, 0, &block->images.list[i], ret_picture);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool block_has_picture(const struct block *block, uint64_t id)
+{
+    for (size_t i = 0; i < block->images.count; i++) {
+        if (block->images.list[i].id == id)
+            return true;
+    }
+    return false;
 }
 
 void block_set_background(struct block *block, uint32_t rgb)

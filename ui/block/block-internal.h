@@ -17,8 +17,10 @@ enum { BLOCK_COLUMNS_MAX = 1000, BLOCK_ROWS_MAX = 1000 };
 
 /* A picture whose rows are fixed lines. */
 struct block_image {
+    uint64_t id;
     uint64_t number; /* of its first line */
     size_t rows;
+    int columns;
     void *png;
     size_t size;
 };

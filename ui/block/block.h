@@ -46,7 +46,8 @@ struct block_style {
 /* One column of a row. A wide character is followed by one with width 0 and no characters. */
 #define BLOCK_CELL_CHARACTERS 5
 struct block_cell {
-    uint32_t characters[BLOCK_CELL_CHARACTERS]; /* base and combining marks; ended by 0 unless full */
+    uint32_t
+        characters[BLOCK_CELL_CHARACTERS]; /* base and combining marks; ended by 0 unless full */
     uint8_t width;
     struct block_style style;
 };
@@ -66,12 +67,20 @@ void block_write(struct block *block, const char *data, size_t size);
  * at most max_rows high. False: not a picture that can be read; nothing was added.
  */
 bool block_add_png(struct block *block, const void *data, size_t size, int max_rows);
-/*
- * The PNG of which a row shows a part, for terminals that can draw pictures, and which rows are its.
- * Valid until the block is changed. False: none, or it was written over.
- */
-bool block_image_at(struct block *block, int columns, size_t row, const void **ret_png,
-                    size_t *ret_size, size_t *ret_first_row, size_t *ret_rows);
+/* A picture that a block shows, for terminals that can draw some. Valid until the block is changed. */
+struct block_picture {
+    uint64_t id; /* of all pictures of the process; never 0 */
+    const void *png;
+    size_t size;
+    size_t first_row, rows; /* those of the block that are its */
+    int columns;            /* they may be wider than the window */
+};
+/* The one of which a row shows a part. False: none, or it was written over. */
+bool block_picture_at(struct block *block, int columns, size_t row,
+                      struct block_picture *ret_picture);
+/* The last one that is whole. */
+bool block_last_picture(struct block *block, struct block_picture *ret_picture);
+bool block_has_picture(const struct block *block, uint64_t id);
 /* What shines through pictures, 0xRRGGBB; at first black. For those that are added later. */
 void block_set_background(struct block *block, uint32_t rgb);
 /*
@@ -90,8 +99,8 @@ size_t block_rows(struct block *block, int columns);
  * Fill cells[0..count) from column `left` of a row; what is behind its end is blanks. Returns the
  * row's whole width in columns. `columns` as given to block_rows().
  */
-size_t block_row(struct block *block, int columns, size_t row, size_t left, struct block_cell *cells,
-                 size_t count);
+size_t block_row(struct block *block, int columns, size_t row, size_t left,
+                 struct block_cell *cells, size_t count);
 /* The row in which lines were dropped, and how many; SIZE_MAX: none. That row is a notice. */
 size_t block_gap(struct block *block, int columns, uint64_t *ret_lines);
 

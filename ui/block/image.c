@@ -5,6 +5,7 @@
 
 #include <png.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "xalloc.h"
@@ -99,6 +100,24 @@ static void fit(const struct raster *raster, uint64_t width_max, uint64_t height
     *ret_height = height;
 }
 
+/* Where the part of a pixel ends; it has one pixel of the picture at least. */
+static uint64_t part_end(uint64_t index, uint64_t from, uint64_t to)
+{
+    uint64_t begin = index * from / to, end = (index + 1) * from / to;
+    return end > begin ? end : begin + 1;
+}
+
+static void scale(const struct raster *raster, uint64_t width, uint64_t height, uint32_t background,
+                  uint32_t *to)
+{
+    for (uint64_t y = 0; y < height; y++) {
+        uint64_t top = y * raster->height / height, bottom = part_end(y, raster->height, height);
+        for (uint64_t x = 0; x < width; x++)
+            *to++ = average(raster, x * raster->width / width, part_end(x, raster->width, width),
+                            top, bottom, background);
+    }
+}
+
 bool image_read(const void *png, size_t size, int columns_max, int rows_max, uint32_t background,
                 struct image *ret_image)
 {
@@ -110,17 +129,39 @@ bool image_read(const void *png, size_t size, int columns_max, int rows_max, uin
     ret_image->columns = (int)width;
     ret_image->rows = (int)((height + 1) / 2);
     ret_image->pixels = xmalloc(width * (uint64_t)ret_image->rows * 2 * sizeof(uint32_t));
-    uint32_t *to = ret_image->pixels;
-    for (uint64_t y = 0; y < height; y++) {
-        uint64_t top = y * raster.height / height, bottom = (y + 1) * raster.height / height;
-        for (uint64_t x = 0; x < width; x++)
-            *to++ = average(&raster, x * raster.width / width, (x + 1) * raster.width / width, top,
-                            bottom, background);
-    }
+    scale(&raster, width, height, background, ret_image->pixels);
     for (uint64_t x = 0; height % 2 && x < width; x++)
-        *to++ = IMAGE_CLEAR;
+        ret_image->pixels[height * width + x] = IMAGE_CLEAR;
     raster_unmap(&raster);
     return true;
+}
+
+uint32_t *image_scale(const void *png, size_t size, int width, int height, uint32_t background)
+{
+    struct raster raster;
+    if (width < 1 || height < 1 || (uint64_t)width > IMAGE_PIXELS_MAX / (uint64_t)height ||
+        !read_png(png, size, &raster))
+        return NULL;
+    uint32_t *pixels = xmalloc((size_t)width * (size_t)height * sizeof(*pixels));
+    scale(&raster, (uint64_t)width, (uint64_t)height, background, pixels);
+    raster_unmap(&raster);
+    return pixels;
+}
+
+static uint32_t big_endian(const unsigned char *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+bool image_size(const void *png, size_t size, uint32_t *ret_width, uint32_t *ret_height)
+{
+    static const char head[] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+    const unsigned char *bytes = png;
+    if (size < 24 || memcmp(bytes, head, 16) != 0)
+        return false;
+    *ret_width = big_endian(bytes + 16);
+    *ret_height = big_endian(bytes + 20);
+    return *ret_width && *ret_height;
 }
 
 void image_free(struct image *image)

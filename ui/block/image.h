@@ -26,6 +26,10 @@ struct image {
  */
 bool image_read(const void *png, size_t size, int columns_max, int rows_max, uint32_t background,
                 struct image *ret_image);
+/* The same with exactly so many pixels, smaller or larger; pixels are width * height. Yours. */
+uint32_t *image_scale(const void *png, size_t size, int width, int height, uint32_t background);
+/* What the file says of its size. False: no PNG. */
+bool image_size(const void *png, size_t size, uint32_t *ret_width, uint32_t *ret_height);
 void image_free(struct image *image);
 
 #endif

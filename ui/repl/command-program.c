@@ -181,7 +181,7 @@ static struct setting *setting_named(struct settings *settings, const char *name
     return found;
 }
 
-/* Those that are looked at while the program runs: the engine's, and who may call what. */
+/* Those that are looked at while the program runs: the engine's, who may call what, pictures. */
 bool command_set(struct repl *repl, struct repl_session *session, const char *arguments,
                  struct strbuf *error)
 {
@@ -196,8 +196,10 @@ bool command_set(struct repl *repl, struct repl_session *session, const char *ar
                     setting->value, setting->entry->key);
         return false;
     }
-    if (!approve && (!setting->entry->engine || setting->entry->id == CLI_MODE ||
-                     setting->entry->id == CLI_PYTHON)) {
+    bool graphics = setting->entry->id == CLI_GRAPHICS;
+    if (!approve && !graphics &&
+        (!setting->entry->engine || setting->entry->id == CLI_MODE ||
+         setting->entry->id == CLI_PYTHON)) {
         strbuf_setf(error, "%s holds for a whole run: give --%s, or put it into the configuration",
                     setting->entry->key,
                     setting->entry->name ? setting->entry->name : setting->entry->key);

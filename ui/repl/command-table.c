@@ -132,6 +132,8 @@ const struct command command_table[] = {
      "copy a cell's source", NULL},
     {"select", NULL, NULL, SCREEN, COMMAND_VIEW, NULL, "v",
      "begin a range of lines; y copies it", NULL},
+    {"image", "picture", NULL, SCREEN, COMMAND_VIEW, "C-x g", "p",
+     "show the last picture, or the chosen cell's, on the whole screen", NULL},
     {"mouse", NULL, "[on|off]", SCREEN, COMMAND_VIEW, NULL, NULL,
      "let the wheel scroll, or leave the mouse to the terminal", NULL},
 

@@ -70,6 +70,8 @@ void tui_browse_leave(struct tui *tui)
         tui_reader_close(tui);
     else if (tui->focus == FOCUS_PICKER)
         tui_picker_close(tui);
+    else if (tui->focus == FOCUS_PICTURE)
+        tui_picture_close(tui);
     tui->focus = FOCUS_PROMPT;
     tui->search.typing = false;
     view->follows = true;

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base64.h"
 #include "source-text.h"
 #include "tui-internal.h"
 #include "utf8.h"
@@ -72,6 +73,7 @@ static pid_t spawn_shell(const char *command, const char *path)
 /* Takes path. */
 static void run_child(struct tui *tui, const char *command, char *path, bool edits)
 {
+    graphics_leave(tui->graphics);
     screen_leave(tui->screen);
     tui->child =
         (struct tui_child){.pid = spawn_shell(command, path), .path = path, .edits = edits};
@@ -192,20 +194,6 @@ void tui_child_end(struct tui *tui)
  * -----------------------------------------------------------------------------------
  */
 
-static void add_base64(struct strbuf *out, const char *data, size_t size)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < size; i += 3) {
-        uint32_t bits = (uint32_t)(unsigned char)data[i] << 16;
-        bits |= i + 1 < size ? (uint32_t)(unsigned char)data[i + 1] << 8 : 0;
-        bits |= i + 2 < size ? (uint32_t)(unsigned char)data[i + 2] : 0;
-        strbuf_addc(out, digits[bits >> 18 & 63]);
-        strbuf_addc(out, digits[bits >> 12 & 63]);
-        strbuf_addc(out, i + 1 < size ? digits[bits >> 6 & 63] : '=');
-        strbuf_addc(out, i + 2 < size ? digits[bits & 63] : '=');
-    }
-}
-
 /*
  * tmux takes no clipboard sequences from programs unless it was told to; its own command always
  * works.
@@ -229,7 +217,7 @@ void tui_copy(struct tui *tui, const char *what, const char *text, size_t size)
     size_t given =
         size < CLIPBOARD_MAX ? size : CLIPBOARD_MAX - utf8_partial_tail(text, CLIPBOARD_MAX);
     strbuf_adds(&sequence, "\033]52;c;");
-    add_base64(&sequence, text, given);
+    base64_add(&sequence, text, given);
     strbuf_adds(&sequence, "\033\\");
     screen_send(tui->screen, sequence.data, sequence.size);
     strbuf_free(&sequence);

@@ -31,6 +31,7 @@ struct screen {
     cchar_t *line;            /* one row for ncurses */
     int cursor_row, cursor_column;
     bool cursor_shown;
+    uint64_t generation;
 };
 
 /* What a handler needs to give the terminal back; valid while `taken`. */
@@ -264,6 +265,7 @@ void screen_flush(struct screen *screen)
         }
         if (!again)
             break;
+        screen->generation++;
     }
     bool show = is_row(screen, screen->cursor_row);
     if (show)
@@ -283,6 +285,7 @@ void screen_send(struct screen *screen, const char *data, size_t size)
 void screen_repaint(struct screen *screen)
 {
     clearok(curscr, TRUE);
+    screen->generation++;
     for (int row = 0; row < screen->rows; row++)
         screen->dirty[row] = true;
 }
@@ -291,6 +294,38 @@ void screen_repaint_row(struct screen *screen, int row)
 {
     if (is_row(screen, row))
         wredrawln(stdscr, row, 1);
+}
+
+void screen_erase_rows(struct screen *screen, int row, int rows)
+{
+    int end = clamp(row + rows, 0, screen->rows);
+    row = clamp(row, 0, end);
+    if (row < end)
+        wredrawln(stdscr, row, end - row);
+}
+
+uint64_t screen_generation(const struct screen *screen)
+{
+    return screen->generation;
+}
+
+/* FNV-1a, by whole numbers. */
+uint64_t screen_row_hash(const struct screen *screen, int row)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (int i = 0; is_row(screen, row) && i < screen->columns; i++) {
+        const struct block_cell *cell =
+            &screen->cells[(size_t)row * (size_t)screen->columns + (size_t)i];
+        const uint64_t parts[] = {
+            (uint64_t)cell->style.foreground << 32 | cell->style.background,
+            (uint64_t)cell->style.attributes << 8 | cell->width,
+        };
+        for (size_t k = 0; k < 2; k++)
+            hash = (hash ^ parts[k]) * 0x100000001b3u;
+        for (size_t k = 0; k < BLOCK_CELL_CHARACTERS && cell->characters[k]; k++)
+            hash = (hash ^ cell->characters[k]) * 0x100000001b3u;
+    }
+    return hash;
 }
 
 /*
@@ -428,6 +463,22 @@ int screen_columns(const struct screen *screen)
 bool screen_has_colour(const struct screen *screen)
 {
     return colours_any(screen->colours);
+}
+
+int screen_colour_count(const struct screen *screen)
+{
+    return colours_any(screen->colours) ? COLORS : 0;
+}
+
+bool screen_cell_pixels(const struct screen *screen, int *ret_width, int *ret_height)
+{
+    struct winsize size = {0};
+    (void)screen;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0)
+        return false;
+    *ret_width = size.ws_xpixel / size.ws_col;
+    *ret_height = size.ws_ypixel / size.ws_row;
+    return *ret_width > 1 && *ret_height > 1;
 }
 
 bool screen_is_utf8(const struct screen *screen)

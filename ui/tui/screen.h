@@ -44,6 +44,16 @@ bool screen_resize(struct screen *screen);
 void screen_repaint(struct screen *screen);
 /* Draw the row again with the next flush, also where it is as before. */
 void screen_repaint_row(struct screen *screen, int row);
+/* Draw rows again, also what is blank in them: the glass shows what the screen knows nothing of. */
+void screen_erase_rows(struct screen *screen, int row, int rows);
+/* Grows when everything is drawn again. */
+uint64_t screen_generation(const struct screen *screen);
+/* Differs when what is in the row differs, and hardly ever else. */
+uint64_t screen_row_hash(const struct screen *screen, int row);
+/* Pixels of a cell as the system knows them. False: it does not. */
+bool screen_cell_pixels(const struct screen *screen, int *ret_width, int *ret_height);
+/* How many colours there are by number; 0: no colours are wanted. */
+int screen_colour_count(const struct screen *screen);
 void screen_set_mouse(struct screen *screen, bool on);
 
 /* All places outside the grid are taken and ignored. */

@@ -152,6 +152,23 @@ static void draw_source(struct painter *painter, size_t row, int screen_row)
         draw_outcome(painter, screen_row);
 }
 
+/* One row, which stands there as half-blocks. */
+static void draw_picture_row(struct painter *painter, const struct block_picture *picture,
+                             size_t row, int screen_row)
+{
+    struct tui *tui = painter->tui;
+    int columns = transcript_output_columns(tui->layout.columns);
+    int left = transcript_left(painter->item) < 0 ? 0 : transcript_left(painter->item);
+    if (!graphics_off(tui->graphics)) {
+        graphics_row(tui->graphics, picture, row, left, screen_row, TUI_INDENT, columns);
+        return;
+    }
+    screen_fill(tui->screen, screen_row, TUI_INDENT, columns, (struct block_style){0, 0, 0});
+    if (row == 0)
+        screen_puts(tui->screen, screen_row, TUI_INDENT, columns, "(a picture; C-x g shows it)",
+                    tui_style(tui, ROLE_DIM));
+}
+
 static void draw_output(struct painter *painter, size_t row, int screen_row)
 {
     struct tui *tui = painter->tui;
@@ -166,6 +183,9 @@ static void draw_output(struct painter *painter, size_t row, int screen_row)
             painter->cells[i].style = tui_style(tui, ROLE_RULE);
     }
     screen_cells(tui->screen, screen_row, TUI_INDENT, painter->cells, columns);
+    struct block_picture picture;
+    if (block_picture_at(block, left < 0 ? columns : 0, row, &picture))
+        draw_picture_row(painter, &picture, row - picture.first_row, screen_row);
 }
 
 static void draw_note(struct painter *painter, int screen_row, const char *mark, size_t count,

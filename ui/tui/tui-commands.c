@@ -53,6 +53,13 @@ static bool run_pick(struct tui *tui, const char *arguments)
     return true;
 }
 
+static bool run_image(struct tui *tui, const char *arguments)
+{
+    (void)arguments;
+    tui_picture_open(tui);
+    return true;
+}
+
 static bool run_vi(struct tui *tui, const char *arguments)
 {
     (void)arguments;
@@ -179,7 +186,7 @@ static const struct {
 } commands[] = {
     {"approve", run_approve}, {"browse", run_browse}, {"clear", run_clear},     {"edit", run_edit},
     {"fold", run_fold},       {"input", run_input},   {"mouse", run_mouse},     {"page", run_page},
-    {"pick", run_pick},       {"redraw", run_redraw}, {"suspend", run_suspend}, {"vi", run_vi},
+    {"pick", run_pick}, {"image", run_image},       {"redraw", run_redraw}, {"suspend", run_suspend}, {"vi", run_vi},
 };
 
 bool tui_command(struct tui *tui, struct repl_session *session, const char *name,

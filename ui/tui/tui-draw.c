@@ -60,6 +60,7 @@ static void draw_small(struct tui *tui)
 {
     struct block_style plain = {0, 0, 0};
     char text[80];
+    graphics_begin(tui->graphics, true);
     for (int row = 0; row < tui->layout.rows; row++)
         screen_fill(tui->screen, row, 0, tui->layout.columns, plain);
     snprintf(text, sizeof(text), "%dx%d is too small,", tui->layout.columns, tui->layout.rows);
@@ -86,8 +87,10 @@ static void draw_parts(struct tui *tui)
     bool popup = tui->focus == FOCUS_PROMPT && edit_popup(tui->edit, &(size_t){0}, &(size_t){0});
     if (popup != tui->popup_shown)
         tui->damage |= DAMAGE_ALL;
-    if (tui->damage & DAMAGE_TRANSCRIPT)
+    if (tui->damage & DAMAGE_TRANSCRIPT) {
+        graphics_begin(tui->graphics, popup);
         draw_middle(tui);
+    }
     if (tui->damage & (DAMAGE_PROMPT | DAMAGE_TRANSCRIPT)) {
         tui_bars_draw(tui);
         tui_prompt_draw(tui);
@@ -106,15 +109,23 @@ static void draw_parts(struct tui *tui)
 
 void tui_draw(struct tui *tui)
 {
+    if (graphics_set_wish(tui->graphics, settings_text(tui->settings, CLI_GRAPHICS)))
+        tui->damage = DAMAGE_ALL;
     tui_layout(tui);
+    if (tui->damage & DAMAGE_TRANSCRIPT)
+        tui_pictures_sweep(tui);
     if (tui->layout.small)
         draw_small(tui);
+    else if (tui->focus == FOCUS_PICTURE)
+        tui_picture_draw(tui);
     else
         draw_parts(tui);
     if (tui->prompt_is_new)
         screen_repaint_row(tui->screen, tui->layout.prompt_row);
     tui->prompt_is_new = false;
+    graphics_before_flush(tui->graphics);
     screen_flush(tui->screen);
+    graphics_after_flush(tui->graphics);
     tui->damage = 0;
     tui->draw_now = false;
     tui->drawn_ms = tui_now_ms();
@@ -122,8 +133,12 @@ void tui_draw(struct tui *tui)
 
 void tui_resize(struct tui *tui)
 {
-    if (!screen_resize(tui->screen))
+    bool cells = graphics_resized(tui->graphics);
+    if (!screen_resize(tui->screen)) {
+        if (cells)
+            tui_damage(tui, DAMAGE_ALL);
         return;
+    }
     int columns = screen_columns(tui->screen), rows = screen_rows(tui->screen);
     if (columns >= TUI_COLUMNS_MIN && rows >= TUI_ROWS_MIN) {
         repl_resize(tui->repl, transcript_output_columns(columns), rows - 4);

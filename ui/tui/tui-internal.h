@@ -13,6 +13,7 @@
 
 #include "command.h"
 #include "edit.h"
+#include "graphics.h"
 #include "key.h"
 #include "layout.h"
 #include "repl.h"
@@ -31,8 +32,9 @@
 enum tui_focus {
     FOCUS_PROMPT,
     FOCUS_BROWSE,
-    FOCUS_READER, /* a text over the transcript */
-    FOCUS_PICKER, /* history over the transcript */
+    FOCUS_READER,  /* a text over the transcript */
+    FOCUS_PICKER,  /* history over the transcript */
+    FOCUS_PICTURE, /* a picture on the whole screen */
 };
 
 enum tui_damage {
@@ -71,6 +73,18 @@ struct tui_picker {
     size_t marked_size;
 };
 
+/* A picture on the whole screen. */
+struct tui_picture {
+    uint64_t id; /* for graphics */
+    void *png;
+    size_t size;
+    uint64_t width, height; /* pixels of the file */
+    bool browses;           /* the way back leads to browse mode */
+    char *title;
+    int columns, rows; /* of the screen; pixels: two a cell */
+    uint32_t *pixels;
+};
+
 /* Looking for text in the transcript; also the line that ":" begins in browse mode. */
 struct tui_search {
     bool typing;
@@ -96,6 +110,8 @@ struct tui {
     struct keys *keys;
     const struct keymap *keymap;
     struct screen *screen;
+    struct graphics *graphics;
+    size_t items_seen; /* of all sessions: fewer, and pictures have gone */
     enum theme_kind theme;
     struct tui_layout layout;
     enum tui_focus focus;
@@ -133,6 +149,7 @@ struct tui {
 
     struct tui_reader reader;
     struct tui_picker picker;
+    struct tui_picture picture;
     struct tui_search search;
     struct tui_child child;
     pid_t clipboard; /* puts text into tmux's; 0: none */
@@ -216,6 +233,14 @@ void tui_picker_close(struct tui *tui);
 void tui_picker_free(struct tui *tui);
 void tui_picker_draw(struct tui *tui);
 void tui_picker_key(struct tui *tui, const struct key *key);
+
+/* ---- picture.c ---- */
+/* Take back from the terminal what no cell shows any more. */
+void tui_pictures_sweep(struct tui *tui);
+void tui_picture_open(struct tui *tui); /* the last one */
+void tui_picture_close(struct tui *tui);
+void tui_picture_free(struct tui *tui);
+void tui_picture_draw(struct tui *tui);
 
 /* ---- external.c: editor and pager ---- */
 void tui_edit_outside(struct tui *tui);

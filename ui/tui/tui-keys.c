@@ -325,7 +325,9 @@ static bool take_report(struct tui *tui, const struct key *key)
         tui->theme = theme;
         tui_damage(tui, DAMAGE_ALL);
     }
-    if (key->type == KEY_MOUSE)
+    if (key->type == KEY_REPLY && graphics_take_reply(tui->graphics, key->text, key->text_size))
+        tui_damage(tui, DAMAGE_ALL);
+    if (key->type == KEY_MOUSE && tui->focus != FOCUS_PICTURE)
         mouse(tui, key);
     return key->type == KEY_REPLY || key->type == KEY_FOCUS || key->type == KEY_MOUSE;
 }
@@ -338,6 +340,10 @@ void tui_key(struct tui *tui, const struct key *key)
         free(tui->message);
         tui->message = NULL;
         tui_damage(tui, DAMAGE_ALL);
+    }
+    if (tui->focus == FOCUS_PICTURE) {
+        tui_picture_close(tui);
+        return;
     }
     if (tui->sequence[0] && key->type != KEY_PASTE) {
         continue_sequence(tui, key);

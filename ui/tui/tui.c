@@ -127,6 +127,7 @@ static void read_keys(struct tui *tui)
 
 void tui_suspend(struct tui *tui)
 {
+    graphics_leave(tui->graphics);
     screen_leave(tui->screen);
     tui_signals_stop();
     screen_return(tui->screen, true);
@@ -266,6 +267,7 @@ static bool start(struct tui *tui, struct repl_options *options, struct strbuf *
         return false;
     tui->theme = screen_has_colour(tui->screen) ? theme_guess(getenv("COLORFGBG")) : THEME_MONO;
     tui->mouse = true;
+    tui->graphics = graphics_new(tui->screen, settings_text(tui->settings, CLI_GRAPHICS));
     int rows = screen_rows(tui->screen), columns = screen_columns(tui->screen);
     rows = rows < TUI_ROWS_MIN ? TUI_ROWS_MIN : rows;
     columns = columns < TUI_COLUMNS_MIN ? TUI_COLUMNS_MIN : columns;
@@ -306,6 +308,9 @@ static void end_kernels(struct tui *tui)
 
 static void finish(struct tui *tui)
 {
+    if (tui->graphics)
+        graphics_leave(tui->graphics);
+    graphics_free(tui->graphics);
     screen_close(tui->screen);
     tui->screen = NULL;
     tui_child_end(tui);
@@ -321,6 +326,7 @@ static void finish(struct tui *tui)
     layout_free(&tui->prompt);
     tui_reader_free(tui);
     tui_picker_free(tui);
+    tui_picture_free(tui);
     strbuf_free(&tui->search.text);
     strbuf_free(&tui->search.line);
 }
@@ -341,6 +347,7 @@ bool tui_run(struct hermes_engine *engine, struct repl_options *options, const c
         tui_draw(&tui);
         if (tui.theme != THEME_MONO)
             screen_send(tui.screen, ask_background, sizeof(ask_background) - 1);
+        graphics_ask(tui.graphics);
         run_loop(&tui);
         *ret_status = tui.deadly ? 128 + tui.deadly : 0;
     }
