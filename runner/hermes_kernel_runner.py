@@ -504,7 +504,7 @@ def serve():
             if source[:1] == '\ufeff':
                 source = source[1:]
             if cell_name != script_name:
-                register(cell_name, source)
+                register(cell_name, source if cell_name[:1] == '<' else overlay(cell_name, source, line))
             failure = exit_code = None
             cell_compiled = False
             if tools_link is not None:
@@ -980,6 +980,17 @@ def register(name, source):
                     pass
     if 'linecache' not in hooks:
         fill_linecache((name,))
+
+
+def overlay(name, source, line):
+    """A cell of a file: its lines stand where they are in the file, beside those of cells that ran before."""
+    lines, new = split_lines(sources.get(name, '')), split_lines(source)
+    if line > 1000000:
+        return source
+    line = max(line, 1) - 1
+    lines += ['\n'] * (line - len(lines))
+    lines[line:line + len(new)] = new
+    return ''.join(lines)
 
 
 def split_lines(text):

@@ -60,7 +60,7 @@ END_TEST
 START_TEST(finds_names)
 {
     ck_assert_str_eq(found("reset"), "reset");
-    ck_assert_str_eq(found("open"), "load");
+    ck_assert_str_eq(found("open"), "open");
     ck_assert_str_eq(found("res"), "reset");
     ck_assert_str_eq(found("q"), "");
     ck_error(":queue");

@@ -54,7 +54,7 @@ START_TEST(has_the_defaults)
         {"PgUp", "browse"},         {"C-x o", "fold"},     {"C-x |", "page"},
         {"C-x y", "copy"},          {"C-x v", "vars"},     {"C-x q", "queue"},
         {"C-x h", "help"},          {"C-x ?", "help"},     {"C-x C-s", "save"},
-        {"C-x C-w", "save-as"},     {"C-x C-f", "load"},   {"C-x C-c", "leave"},
+        {"C-x C-w", "save-as"},     {"C-x C-f", "open"},   {"C-x C-c", "leave"},
         {"C-x C-e", "edit"},        {"F2", "edit"},        {"F3", "pick"},
         {"C-x /", "pick"},          {"F4", "vi"},          {"C-z", "suspend"},
         {"C-\\", "quit now"},       {"C-l", "redraw"},

@@ -24,7 +24,7 @@ static unsigned below(unsigned n)
     return (unsigned)(state >> 11) % n;
 }
 
-/* What people type, and what they do not: no shell commands, no files. */
+/* What people type, and what they do not: no shell commands, no files but the one that is open. */
 static const char *const words[] = {
     "x = 1\r",
     "print('some', 'output')\r",
@@ -62,6 +62,17 @@ static const char *const words[] = {
     "x?\r",
     "%timeit 1\r",
     "# comment\r",
+    ":run-all\r",
+    ":undo\r",
+    ":redo\r",
+    ":split 2\r",
+    ":merge 1\r",
+    ":edit-cell 1\r",
+    ":insert-above 1\r",
+    ":delete-cell 1\r",
+    ":kind\r",
+    ":cells\r",
+    ":reload\r",
 };
 static const char *const sequences[] = {
     "\033[A",
@@ -87,6 +98,9 @@ static const char *const sequences[] = {
     "\033p",
     "\033",
     "\030[",
+    "\030[",
+    "\030\023",
+    "\030-",
     "\030o",
     "\030|",
     "\030y",
@@ -132,7 +146,7 @@ static const char *const sequences[] = {
     "\033[?1;2c",
 };
 /* In browse mode and in readers. */
-static const char browse[] = "jkgGnNzyYveErio0[]e/?:qbf ";
+static const char browse[] = "jkgGnNzyYveErio0[]e/?:qbf abdduuKJsmtRAB";
 
 static void press(void)
 {
@@ -156,14 +170,20 @@ static void press(void)
     }
 }
 
-static void open_it(void)
+static void open_it(bool document)
 {
     /* readline 8.2 forgets what it keeps for a key that was to follow when another comes */
     char leaks[4200];
     snprintf(leaks, sizeof(leaks), "LSAN_OPTIONS=print_suppressions=0:suppressions=%s",
              test_path("leaks"));
     test_write_file(test_path("leaks"), "leak:libreadline\n", 0644);
-    tui_start(NULL, 24, 80,
+    const char *arguments[] = {test_path("f.py"), NULL};
+    if (document)
+        test_write_file(arguments[0],
+                        "import time\n# %%\nx = 1\nprint(x)\n\n# %% [markdown]\n# Text\n# %%\n"
+                        "time.sleep(0.05)\n# %%\nfor i in range(50):\n    print(i)\n# %%\n1 / x\n",
+                        0600);
+    tui_start(document ? arguments : NULL, 24, 80,
               (const char *const[]){"EDITOR=true", "PAGER=cat >/dev/null; true", leaks, NULL});
     terminal_wait_text(tui, ">>>");
 }
@@ -206,7 +226,7 @@ START_TEST(random_keys_do_no_harm)
     fprintf(stderr, "TUI_FUZZ_SEED=%#llx\n", (unsigned long long)first);
     state = first | 1;
     while (test_now_ms() < end) {
-        open_it();
+        open_it(below(2));
         for (int i = 0; i < 400 && test_now_ms() < end; i++) {
             press();
             if (!terminal_pump(tui, (int)below(4)))

@@ -24,7 +24,7 @@ void document_insert(struct document *document, size_t at, struct document_cell 
     document->count++;
 }
 
-static void cell_free(struct document_cell *cell)
+void document_cell_free(struct document_cell *cell)
 {
     for (size_t i = 0; i < cell->tag_count; i++)
         free(cell->tags[i]);
@@ -39,10 +39,33 @@ static void cell_free(struct document_cell *cell)
     free(cell->more);
 }
 
+static char *copy_text(const char *text)
+{
+    return text ? xstrdup(text) : NULL;
+}
+
+struct document_cell document_cell_copy(const struct document_cell *cell)
+{
+    struct document_cell copy = *cell;
+    copy.source = cell->source ? xmemdup0(cell->source, cell->size) : NULL;
+    copy.title = copy_text(cell->title);
+    copy.marker = copy_text(cell->marker);
+    copy.id = copy_text(cell->id);
+    copy.metadata = copy_text(cell->metadata);
+    copy.outputs = copy_text(cell->outputs);
+    copy.count = copy_text(cell->count);
+    copy.more = copy_text(cell->more);
+    copy.tags = NULL;
+    copy.tag_count = copy.tag_capacity = 0;
+    for (size_t i = 0; i < cell->tag_count; i++)
+        document_cell_add_tag(&copy, cell->tags[i]);
+    return copy;
+}
+
 void document_free(struct document *document)
 {
     for (size_t i = 0; i < document->count; i++)
-        cell_free(&document->cells[i]);
+        document_cell_free(&document->cells[i]);
     free(document->cells);
     free(document->metadata);
     free(document->more);

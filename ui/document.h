@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum document_format { DOCUMENT_SCRIPT, DOCUMENT_NOTEBOOK };
 enum cell_kind { CELL_CODE, CELL_MARKDOWN, CELL_RAW };
@@ -27,6 +28,7 @@ struct document_cell {
     char *outputs;  /* an array */
     char *count;    /* execution_count */
     char *more;     /* further members: "name": value, ... */
+    uint64_t key;   /* for an editor: which cell it is, wherever it stands; 0: nobody has asked */
 };
 
 struct document {
@@ -42,6 +44,8 @@ struct document_cell *
 document_add(struct document *document); /* zeroed, at the end; valid until the next call */
 void document_insert(struct document *document, size_t at, struct document_cell cell);
 void document_free(struct document *document); /* what it holds, not the struct */
+struct document_cell document_cell_copy(const struct document_cell *cell);
+void document_cell_free(struct document_cell *cell); /* what it holds */
 
 void document_cell_add_tag(struct document_cell *cell, const char *tag);
 bool document_cell_has_tag(const struct document_cell *cell, const char *tag);

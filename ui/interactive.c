@@ -10,6 +10,7 @@
 
 #include "batch.h"
 #include "plain.h"
+#include "repl-document.h"
 #include "rest.h"
 #include "store.h"
 #include "tool-list.h"
@@ -170,6 +171,7 @@ static bool start(struct settings *settings, const struct cli *cli, const char *
         .keymap = keymap,
         .remarks = strbuf_text(&remarks),
         .store = open_store(settings),
+        .document = file,
     };
     bool good = run(settings, &options, file, ret_status, error);
     say_last_remarks(options.store);
@@ -190,17 +192,13 @@ bool interactive_continue(struct settings *settings, const struct cli *cli, stru
 bool interactive_start(struct settings *settings, const struct cli *cli, int *ret_status,
                        struct strbuf *error)
 {
-    struct strbuf text = STRBUF_INIT;
     if (!check_words(cli, error))
         return false;
     if (cli->rest_count && !isatty(STDIN_FILENO)) {
         strbuf_setf(error, "without a terminal %s is not opened; --batch runs it", cli->rest[0]);
         return false;
     }
-    if (cli->rest_count && !repl_read_source(cli->rest[0], &text, error))
+    if (cli->rest_count && !repl_document_check(cli->rest[0], error))
         return false;
-    bool good =
-        start(settings, cli, cli->rest_count ? cli->rest[0] : NULL, NULL, ret_status, error);
-    strbuf_free(&text);
-    return good;
+    return start(settings, cli, cli->rest_count ? cli->rest[0] : NULL, NULL, ret_status, error);
 }

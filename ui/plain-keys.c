@@ -11,6 +11,7 @@
 
 #include "key.h"
 #include "plain-internal.h"
+#include "repl-document.h"
 #include "plain-terminal.h"
 #include "progress.h"
 
@@ -37,6 +38,7 @@ static void cancel(struct plain *plain)
     size_t size;
     bool pending = edit_is_pending(plain->edit);
     edit_text(plain->edit, &size);
+    repl_document_stop_editing(plain->front);
     if (size || pending) {
         plain_leave_prompt(plain, "^C");
         edit_cancel(plain->edit);

@@ -348,11 +348,8 @@ static void on_terminal(struct plain *plain, const char *file)
     const struct repl_session *front = plain->front;
     if (plain->options->rest && front->item_count && front->items[front->item_count - 1].text)
         plain_say(plain, "%s", front->items[front->item_count - 1].text);
-    if (file) {
-        char *line = xasprintf("load %s", file);
-        plain_run_line(plain, line);
-        free(line);
-    }
+    if (file)
+        plain_say(plain, "%s is open: :cells lists its cells, :run-all and :run N run them", file);
     plain->exit_status = run_terminal(plain);
     end_kernels(plain);
     plain_terminal_restore();

@@ -14,8 +14,8 @@
 
 /*
  * Run until it is left. options: as repl_new() takes them; what the terminal decides is filled in
- * here. file: whose source waits in the
- * prompt, or NULL. The exit status of the program. False: it
+ * here. file: the document of the
+ * first session, or NULL. The exit status of the program. False: it
  * could not be opened, error gets one line.
  */
 bool plain_run(struct hermes_engine *engine, struct repl_options *options, const char *file,

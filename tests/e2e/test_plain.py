@@ -302,16 +302,37 @@ class Prompt(Case):
         t.send("\x18g")
         t.expect("kernel +")
 
-    def test_file_waits_in_the_prompt(self):
-        with open(os.path.join(self.home, "f.py"), "w") as file:
-            file.write("print('from the file')\n")
+    def test_file_is_the_document(self):
+        path = os.path.join(self.home, "f.py")
+        with open(path, "w") as file:
+            file.write("print('from the file')\n\n# %%\nx = 1\n")
         t = Terminal(self.home, "--plain", "--python", PYTHON, "f.py")
         self.addCleanup(t.close)
-        t.expect(r"\[1\] >>> print\('from the file'\)")
-        t.pump(0.2)
+        t.expect("f.py is open")
+        t.prompt()
         self.assertNotIn("\nfrom the file", t.text())
-        t.send("\r")
+        t.send(":cells\r")
+        t.expect(r"\*  2  code     \[ \]    x = 1")
+        t.prompt()
+        t.send(":run 1\r")
         t.expect("\nfrom the file")
+        t.prompt()
+        t.send(":edit-cell 2\r")
+        t.expect("cell 2 is edited")
+        t.expect(">>> x = 1")
+        t.send("\x03")  # as it was: what comes now is a cell of its own
+        t.prompt()
+        t.send(":edit-cell 2\r")
+        t.expect(">>> x = 1")
+        t.send("; print('x', x)\r")
+        t.expect("\nx 1")
+        t.prompt()
+        t.send("y = 2\r")
+        t.prompt()
+        t.send(":save\r")
+        t.expect("3 cells written to")
+        with open(path) as file:
+            self.assertEqual(file.read(), "print('from the file')\n\n# %%\nx = 1; print('x', x)\n\n# %%\ny = 2\n")
 
     def test_editor(self):
         editor = os.path.join(self.home, "editor")

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "command-internal.h"
+#include "document-internal.h"
 
 #define LIST_MAX 1000
 
@@ -133,6 +134,11 @@ bool command_rerun(struct repl *repl, struct repl_session *session, const char *
     const struct repl_cell *cell = command_cell(session, arguments, error);
     if (!cell)
         return false;
+    size_t place = repl_document_number(session, cell->key);
+    if (place) { /* one of a document has its place */
+        repl_document_select(session, cell->key);
+        return repl_document_run(repl, session, place - 1, place, error);
+    }
     char *source = xmemdup0(cell->source, cell->source_size);
     bool good = repl_enter(repl, session, source, cell->source_size, error);
     free(source);

@@ -12,6 +12,7 @@
 
 #include "atomic-file.h"
 #include "command-internal.h"
+#include "document-internal.h"
 #include "document.h"
 #include "magics.h"
 #include "notebook-write.h"
@@ -157,7 +158,7 @@ static void add_stream(struct outputs *outputs, int stream, const char *text, si
     strbuf_free(&out);
 }
 
-static void copy_outputs(const struct repl_cell_data *data, struct outputs *outputs)
+void command_copy_outputs(const struct repl_cell_data *data, struct outputs *outputs)
 {
     if (data->raw_dropped) { /* too much for raw bytes: what the screen kept of it */
         struct strbuf text = STRBUF_INIT;
@@ -191,7 +192,7 @@ static size_t make_document(struct repl_session *session, struct document *docum
         copy->first_line = 1;
         record->fate = cell->state == REPL_QUEUED || cell->not_run ? FATE_NOT_RUN : FATE_RUN;
         record->execution_count = cell->number;
-        copy_outputs(cell_data(cell), &record->outputs);
+        command_copy_outputs(cell_data(cell), &record->outputs);
     }
     return document->count;
 }
@@ -239,7 +240,8 @@ bool command_save_as(struct repl *repl, struct repl_session *session, const char
                      struct strbuf *error)
 {
     char *path = command_path(arguments);
-    bool good = save(repl, session, path, error);
+    bool good = session->document ? repl_document_save_as(repl, session, path, error)
+                                  : save(repl, session, path, error);
     free(path);
     return good;
 }
@@ -248,6 +250,8 @@ bool command_save(struct repl *repl, struct repl_session *session, const char *a
                   struct strbuf *error)
 {
     const char *last = session_data(session)->save_path;
+    if (session->document && !arguments[0])
+        return repl_document_save(repl, session, error);
     if (!arguments[0] && !last) {
         strbuf_setf(error, ":save needs a FILE the first time");
         return false;

@@ -38,6 +38,25 @@ COMMAND(save);
 COMMAND(save_as);
 COMMAND(continue);
 COMMAND(replay);
+/* command-document.c */
+COMMAND(open);
+COMMAND(reload);
+COMMAND(cells);
+COMMAND(run);
+COMMAND(run_all);
+COMMAND(run_above);
+COMMAND(run_below);
+COMMAND(edit_cell);
+COMMAND(insert_above);
+COMMAND(insert_below);
+COMMAND(delete_cell);
+COMMAND(move_up);
+COMMAND(move_down);
+COMMAND(split);
+COMMAND(merge);
+COMMAND(kind);
+COMMAND(undo);
+COMMAND(redo);
 /* command-kernel.c */
 COMMAND(reset);
 COMMAND(session_clear);
@@ -71,6 +90,8 @@ bool command_run_cell(struct repl *repl, struct repl_session *session,
 /* The cell that "12", "[12]" or "" (the last one) names; NULL with one line in error. */
 struct repl_cell *command_cell(struct repl_session *session, const char *text,
                                struct strbuf *error);
+/* What a cell showed, as a file has it. */
+void command_copy_outputs(const struct repl_cell_data *data, struct outputs *outputs);
 /* A path with ~ for the home. Yours. */
 char *command_path(const char *text);
 

@@ -224,14 +224,22 @@ bool command_quit(struct repl *repl, struct repl_session *session, const char *a
     size_t running = 0;
     for (size_t i = 0; i < repl->session_count; i++)
         running += repl->sessions[i]->session.running != NULL;
-    if (now || !repl_is_busy(repl)) {
+    struct strbuf question = STRBUF_INIT, unsaved = STRBUF_INIT;
+    repl_document_add_unsaved(repl, &unsaved);
+    if (now || (!repl_is_busy(repl) && !unsaved.size)) {
+        strbuf_free(&unsaved);
         repl->quits = true;
         return true;
     }
-    struct strbuf question = STRBUF_INIT;
-    strbuf_addf(&question, "quit? %zu cell%s run%s, %zu wait%s; they are ended.", running,
-                running == 1 ? "" : "s", running == 1 ? "s" : "", repl->open_count - running,
-                repl->open_count - running == 1 ? "s" : "");
+    if (unsaved.size)
+        strbuf_addf(&question, "quit? Not saved: %s.", strbuf_text(&unsaved));
+    strbuf_free(&unsaved);
+    if (repl_is_busy(repl)) {
+        strbuf_adds(&question, question.size ? " " : "quit? ");
+        strbuf_addf(&question, "%zu cell%s run%s, %zu wait%s; they are ended.", running,
+                    running == 1 ? "" : "s", running == 1 ? "s" : "", repl->open_count - running,
+                    repl->open_count - running == 1 ? "s" : "");
+    }
     repl_ask_doubt(repl, session, REPL_DOUBT_QUIT, strbuf_text(&question));
     strbuf_free(&question);
     return true;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "command-internal.h"
+#include "repl-document.h"
 
 bool command_new(struct repl *repl, struct repl_session *session, const char *arguments,
                  struct strbuf *error)
@@ -103,7 +104,8 @@ bool command_close(struct repl *repl, struct repl_session *session, const char *
 {
     (void)arguments;
     (void)error;
-    if (!session->running && !session->queued && !session->ran) {
+    bool unsaved = repl_document_is_modified(session);
+    if (!session->running && !session->queued && !session->ran && !unsaved) {
         repl_close(repl, session);
         return true;
     }
@@ -112,6 +114,8 @@ bool command_close(struct repl *repl, struct repl_session *session, const char *
     strbuf_addf(&question, "close %s? It loses ", session->name);
     repl_add_cost(&question, session);
     strbuf_adds(&question, session->running ? ". A cell runs." : ".");
+    if (unsaved)
+        strbuf_adds(&question, " Changes of the document are not saved.");
     repl_ask_doubt(repl, session, REPL_DOUBT_CLOSE, strbuf_text(&question));
     strbuf_free(&question);
     return true;

@@ -24,6 +24,7 @@ enum command_needs {
 
 enum command_group {
     COMMAND_CELLS,
+    COMMAND_DOCUMENT,
     COMMAND_KERNEL,
     COMMAND_SESSIONS,
     COMMAND_VIEW,
@@ -52,14 +53,15 @@ extern const char *const command_group_names[COMMAND_GROUPS];
 /* By name or alias, or by the beginning of only one; NULL: none, and error names the nearest. */
 const struct command *command_find(const char *name, size_t size, struct strbuf *error);
 
-enum keymap_table { KEYMAP_PROMPT, KEYMAP_BROWSE, KEYMAP_TABLES };
+/* The document's keys come before those of browse mode. */
+enum keymap_table { KEYMAP_PROMPT, KEYMAP_BROWSE, KEYMAP_DOCUMENT, KEYMAP_TABLES };
 
 struct keymap;
 struct keymap *keymap_new(void);
 void keymap_free(struct keymap *keymap);
 /*
- * The user's file ($XDG_CONFIG_HOME/hermes-repl/keys): lines "bind [browse] KEYS COMMAND..." and
- * "unbind [browse] KEYS"; # begins a comment. Each fault is a line in warnings: file, line, what is
+ * The user's file ($XDG_CONFIG_HOME/hermes-repl/keys): lines "bind [browse|doc] KEYS COMMAND..." and
+ * "unbind [browse|doc] KEYS"; # begins a comment. Each fault is a line in warnings: file, line, what is
  * wrong, the nearest valid word. False: the file cannot be read.
  */
 bool keymap_load(struct keymap *keymap, const char *path, struct strbuf *warnings);

@@ -137,7 +137,8 @@ const char *keymap_keys_of(const struct keymap *keymap, enum keymap_table table,
 
 void keymap_list(const struct keymap *keymap, struct strbuf *out)
 {
-    static const char *const names[] = {[KEYMAP_PROMPT] = "prompt", [KEYMAP_BROWSE] = "browse"};
+    static const char *const names[] = {[KEYMAP_PROMPT] = "prompt", [KEYMAP_BROWSE] = "browse",
+                                        [KEYMAP_DOCUMENT] = "doc"};
     for (int table = 0; table < KEYMAP_TABLES; table++) {
         for (size_t i = 0; i < keymap->count; i++) {
             const struct binding *binding = &keymap->items[i];
@@ -147,7 +148,7 @@ void keymap_list(const struct keymap *keymap, struct strbuf *out)
             const struct command *command =
                 command_find(binding->line, strcspn(binding->line, " "), &ignored);
             strbuf_free(&ignored);
-            strbuf_addf(out, "%s  %-10s  %-16s  %s\n", names[table], binding->keys, binding->line,
+            strbuf_addf(out, "%-6s  %-10s  %-16s  %s\n", names[table], binding->keys, binding->line,
                         command ? command->help : "");
         }
     }
@@ -260,8 +261,8 @@ static void take_line(struct line *line, const char *text)
     }
     const char *rest = text;
     word = next_word(&rest, &size);
-    if (word && is_word(word, size, "browse")) {
-        table = KEYMAP_BROWSE;
+    if (word && (is_word(word, size, "browse") || is_word(word, size, "doc"))) {
+        table = is_word(word, size, "doc") ? KEYMAP_DOCUMENT : KEYMAP_BROWSE;
         text = rest;
     }
     take_keys(&text, &keys);

@@ -27,6 +27,8 @@ struct repl_cell_data *repl_cell_new(struct repl *repl, struct repl_session *ses
 
 void repl_cell_free(struct repl_cell_data *data)
 {
+    if (data->before)
+        repl_cell_free(data->before);
     free(data->cell.source);
     free(data->cell.spill_path);
     free(data->cell.hint);
@@ -49,10 +51,15 @@ void repl_add_item(struct repl *repl, struct repl_session *session, struct repl_
     session->items = xgrow(session->items, session->item_count, &session->item_capacity,
                            sizeof(*session->items));
     size_t at = session->item_count++;
-    bool queued = cell && cell->state == REPL_QUEUED;
+    bool queued = session->document || (cell && cell->state == REPL_QUEUED);
     while (!queued && at && waits(&session->items[at - 1])) {
         session->items[at] = session->items[at - 1];
         at--;
+    }
+    if (session->document && (!cell || !cell->key)) {
+        size_t place = repl_document_item_place(session, cell);
+        for (at = session->item_count - 1; at > place; at--)
+            session->items[at] = session->items[at - 1];
     }
     session->items[at] = (struct repl_item){cell, text};
     if (!cell || cell->number)
@@ -89,7 +96,12 @@ static void queue_cell(struct repl *repl, struct repl_cell_data *data,
     session->queued++;
     session->next_number++;
     repl_store_begin(repl, data);
-    repl_add_item(repl, session, &data->cell, NULL);
+    data->cell.key = what->key;
+    data->leads = what->leads;
+    if (what->key)
+        repl_document_place(repl, data);
+    else
+        repl_add_item(repl, session, &data->cell, NULL);
     repl_tell_session(repl, session);
 }
 
@@ -171,6 +183,8 @@ static void show_bytes(struct repl *repl, struct repl_cell_data *data, int strea
         block_write(data->cell.output, text, size);
     data->last_byte = text[size - 1];
     data->cell.seen = data->session == repl->in_front;
+    if (data->quiet)
+        return;
     if (repl->front.cell_output)
         repl->front.cell_output(repl->context, data->session, &data->cell, stream, text, size);
     if (data->session != repl->in_front && !data->session->unread) {
@@ -265,7 +279,7 @@ void repl_add_display(struct repl *repl, struct repl_cell_data *data, bool is_re
     bool picture = add_picture(repl, data, bundle);
     if (picture)
         data->last_byte = '\n';
-    bool shown = picture && !repl->options.plain; /* a picture stands for its text */
+    bool shown = picture && (data->quiet || !repl->options.plain); /* a picture stands for its text */
     if (!shown && json_get(bundle, "text/plain", &plain) && json_kind_of(plain) == JSON_STRING) {
         json_decode(plain, &text);
         show_lines(repl, data, 1, strbuf_text(&text), text.size);

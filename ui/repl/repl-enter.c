@@ -12,6 +12,7 @@
 #include "magics.h"
 #include "nearest.h"
 #include "pylex.h"
+#include "repl-document.h"
 #include "repl-internal.h"
 #include "repl-lines.h"
 
@@ -233,6 +234,8 @@ bool repl_enter(struct repl *repl, struct repl_session *session, const char *sou
 {
     struct text text = without_blank_lines((struct text){source, size}), line = trimmed(text), name;
     size_t signs;
+    if (repl_document_editing(session))
+        return repl_document_enter_edited(repl, session, source, size, error);
     if (!line.size)
         return true;
     if (line.start[0] == ':') {
@@ -254,5 +257,8 @@ bool repl_enter(struct repl *repl, struct repl_session *session, const char *sou
         if (error->size)
             return false;
     }
-    return run_python(repl, session, text, error);
+    strbuf_clear(error);
+    if (session->document && repl_document_enter(repl, session, text.start, text.size, error))
+        return true;
+    return !error->size && run_python(repl, session, text, error);
 }

@@ -168,6 +168,7 @@ static void on_started(struct repl *repl, struct repl_cell_data *data,
     if (!session->pid)
         repl_learn_kernel(repl, session);
     repl_watch_start(repl, session);
+    repl_document_cell_started(data);
     repl_tell_cell(repl, session, &data->cell);
     repl_tell_session(repl, session);
 }
@@ -277,6 +278,7 @@ static void on_done(struct repl *repl, struct repl_cell_data *data,
         kernel_ended(repl, session, result);
     if (interrupts)
         repl_interrupted(repl, data, result);
+    repl_document_cell_done(repl, data);
     start_debugger(repl, session, data, result);
     repl_rest_settled(repl, data);
     repl_tell_session(repl, session);

@@ -30,6 +30,11 @@ struct repl_cell_data {
     int64_t stored;    /* store_begin()'s id; 0: not kept */
     int64_t queued_us; /* since 1970 */
     struct strbuf denied;
+    /* Of a document. */
+    bool quiet;                    /* filled from a file: no news for front ends */
+    uint64_t source_hash;          /* of what ran, or what the file had */
+    bool leads;                    /* cells that are due follow it, if it succeeds */
+    struct repl_cell_data *before; /* the run before, until this one begins */
 };
 
 struct repl_session_data {
@@ -74,7 +79,9 @@ enum repl_doubt {
     REPL_DOUBT_RESET,
     REPL_DOUBT_CLEAR,
     REPL_DOUBT_CLOSE,
-    REPL_DOUBT_QUIT
+    REPL_DOUBT_QUIT,
+    REPL_DOUBT_OVERWRITE,
+    REPL_DOUBT_RELOAD
 };
 
 struct repl_question_data {
@@ -145,6 +152,8 @@ struct repl_submission {
     const char *file_name; /* NULL: "<cell N>" */
     unsigned first_line;
     bool wall_time, post_mortem;
+    uint64_t key; /* of a document: takes the place of that cell's last run */
+    bool leads;   /* see repl_cell_data */
 };
 
 struct repl_cell_data *repl_cell_new(struct repl *repl, struct repl_session *session,
@@ -172,7 +181,32 @@ struct repl_session *repl_session_of_owner(const struct repl *repl, const char *
 void repl_learn_kernel(struct repl *repl, struct repl_session *session);
 void repl_start_kernel(struct repl *repl, struct repl_session *session);
 void repl_sessions_free(struct repl *repl);
+/* repl_open(); recall: cells of earlier runs come back. */
+struct repl_session *repl_open_session(struct repl *repl, const char *name, bool recall,
+                                       struct strbuf *error);
 bool repl_check_name(const struct repl *repl, const char *name, struct strbuf *error);
+
+/* ---- documents (repl-document.c, document-run.c, document-save.c) ---- */
+
+void repl_document_free(struct repl_document *document);
+/* A queued cell takes its place in the transcript. */
+void repl_document_place(struct repl *repl, struct repl_cell_data *data);
+/* Where something that is no cell of the document is put. */
+size_t repl_document_item_place(const struct repl_session *session, const struct repl_cell *cell);
+void repl_document_cell_started(struct repl_cell_data *data);
+void repl_document_cell_done(struct repl *repl, struct repl_cell_data *data);
+/* Cells that are due are not run. Returns how many they were. */
+size_t repl_document_drop_due(struct repl_session *session);
+/* What was entered at the prompt is a new cell. False with an empty error: it is none. */
+bool repl_document_enter(struct repl *repl, struct repl_session *session, const char *source,
+                         size_t size, struct strbuf *error);
+/* The cell that is edited gets its new source, and runs. */
+bool repl_document_enter_edited(struct repl *repl, struct repl_session *session,
+                                const char *source, size_t size, struct strbuf *error);
+void repl_document_overwrite(struct repl *repl, struct repl_session *session);
+void repl_document_do_reload(struct repl *repl, struct repl_session *session);
+/* "a.ipynb, b.py": documents that would lose changes. */
+void repl_document_add_unsaved(const struct repl *repl, struct strbuf *out);
 
 /* ---- events (repl-events.c, repl-watch.c) ---- */
 

@@ -234,6 +234,12 @@ void repl_confirm(struct repl *repl, bool yes)
     case REPL_DOUBT_QUIT:
         repl->quits = true;
         break;
+    case REPL_DOUBT_OVERWRITE:
+        repl_document_overwrite(repl, session);
+        break;
+    case REPL_DOUBT_RELOAD:
+        repl_document_do_reload(repl, session);
+        break;
     case REPL_SURE:
         break;
     }
@@ -269,5 +275,5 @@ size_t repl_drop_queued(struct repl *repl, struct repl_session *session)
             hermes_interrupt(repl->engine, cell->id, "dropped from the queue", 0) == HERMES_OK)
             dropped++;
     }
-    return dropped;
+    return dropped + repl_document_drop_due(session);
 }

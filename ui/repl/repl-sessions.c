@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "repl-document.h"
 #include "repl-internal.h"
 #include "session-name.h"
 #include "store.h"
@@ -61,6 +62,7 @@ void repl_bring_front(struct repl *repl, struct repl_session *session)
     if (before && before != session)
         repl_tell_session(repl, before);
     repl_tell_session(repl, session);
+    repl_document_look(repl, session);
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -206,6 +208,7 @@ static void session_free(struct repl_session_data *data)
     free(data->owner);
     free(data->save_path);
     free(data->cost);
+    repl_document_free(session->document);
     free(data);
 }
 
@@ -221,6 +224,12 @@ void repl_sessions_free(struct repl *repl)
 
 struct repl_session *repl_open(struct repl *repl, const char *name, struct strbuf *error)
 {
+    return repl_open_session(repl, name, name != NULL, error);
+}
+
+struct repl_session *repl_open_session(struct repl *repl, const char *name, bool recall,
+                                       struct strbuf *error)
+{
     if (name && !repl_check_name(repl, name, error))
         return NULL;
     if (repl->session_count >= REPL_SESSIONS_MAX) {
@@ -230,7 +239,7 @@ struct repl_session *repl_open(struct repl *repl, const char *name, struct strbu
     struct repl_session_data *data = xcalloc(1, sizeof(*data));
     data->session.name = name ? xstrdup(name) : free_name(repl);
     data->session.next_number = 1;
-    data->named = name != NULL;
+    data->named = recall;
     data->owner = owner_for(repl, data->session.name);
     data->session.serial = repl->sessions_made;
     hermes_pin(repl->engine, data->owner, true);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "config.h"
 
+#include "repl-document.h"
 #include "repl-internal.h"
 #include "replay.h"
 #include "rest.h"
@@ -87,14 +88,20 @@ static void copy_options(struct repl *repl, const struct repl_options *options)
     }
 }
 
-static bool open_sessions(struct repl *repl, const char *const *names, struct strbuf *error)
+static bool open_sessions(struct repl *repl, const char *const *names, const char *document,
+                          struct strbuf *error)
 {
-    if ((!names || !names[0]) && !repl_open(repl, NULL, error))
+    bool named = names && names[0];
+    if (!named && !(document ? repl_document_open(repl, document, error)
+                             : repl_open(repl, NULL, error)))
         return false;
     for (size_t i = 0; names && names[i]; i++) {
         if (!repl_session_named(repl, names[i]) && !repl_open(repl, names[i], error))
             return false;
     }
+    if (named && document &&
+        !repl_document_attach(repl, repl_session_at(repl, 0), document, error))
+        return false;
     repl_bring_front(repl, repl_session_at(repl, 0));
     return true;
 }
@@ -112,7 +119,7 @@ struct repl *repl_new(struct hermes_engine *engine, const struct repl_options *o
     tool_calls_init(&repl->calls, engine, options->terms);
     repl_tools_init(repl);
     hermes_event_fd(engine); /* from here on no event is lost, of a kernel that is quick either */
-    if (!open_sessions(repl, options->sessions, error)) {
+    if (!open_sessions(repl, options->sessions, options->document, error)) {
         repl_free(repl);
         return NULL;
     }

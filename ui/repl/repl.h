@@ -16,6 +16,7 @@
 
 #include "approval.h"
 #include "block.h"
+#include "document.h"
 #include "history.h"
 #include "settings.h"
 #include "strbuf.h"
@@ -59,6 +60,11 @@ struct repl_cell {
     bool seen;                                 /* shown while its session was in front */
     bool folded;                               /* for front ends */
     void *view;                                /* for front ends; freed with free() */
+    /* Of a document (repl-document.h); it has a number when it has run, here or elsewhere. */
+    uint64_t key;        /* which of its cells; 0: none */
+    enum cell_kind kind; /* CELL_CODE also of all others */
+    bool edited;         /* the source is not the one that ran */
+    bool due;            /* is to run when those before it have */
 };
 
 /* A transcript is cells and, between them, ruled lines: state lost, reset, and remarks. */
@@ -100,6 +106,7 @@ struct repl_session {
     char *draft; /* of the prompt, while another session is in front; NULL: empty */
     size_t draft_size, draft_point;
     void *view; /* for front ends; freed with free() */
+    struct repl_document *document; /* repl-document.h; NULL: none */
 };
 
 /*
@@ -112,6 +119,8 @@ struct repl_front {
      * put before the cells that wait (a pointer to one is good until the next is added).
      */
     void (*item_added)(void *context, struct repl_session *session, struct repl_item *item);
+    /* Items have gone, or stand in another order; the cell to look at is the document's chosen one. */
+    void (*items_changed)(void *context, struct repl_session *session);
     void (*cell_changed)(void *context, struct repl_session *session,
                          struct repl_cell *cell); /* its state */
     /* Raw bytes that were added to its block (stream 2: standard error, with `pipes`); for the front end
@@ -161,6 +170,7 @@ struct repl_options {
     struct rest *rest;   /* a batch to go on with: its session is the first; NULL: none */
     const struct keymap *keymap; /* for :keys */
     const char *remarks;         /* lines that are said with the first step; NULL: none */
+    const char *document; /* a file for the first session, which is named after it; NULL: none */
 };
 
 /* NULL with one line in error: a name that cannot be a session's ("::"), no memory. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "repl-document.h"
 #include "tui-internal.h"
 
 #define WIDE_STEP 8
@@ -57,7 +58,8 @@ void tui_browse_enter(struct tui *tui)
         return;
     }
     view->floor = view->first;
-    view->chosen = last;
+    size_t selected = repl_document_item(tui->front, repl_document_selected(tui->front));
+    view->chosen = selected < tui->front->item_count ? selected : last;
     view->mark = SIZE_MAX;
     tui->focus = FOCUS_BROWSE;
     tui_damage(tui, DAMAGE_ALL);
@@ -74,7 +76,8 @@ void tui_browse_leave(struct tui *tui)
         tui_picture_close(tui);
     tui->focus = FOCUS_PROMPT;
     tui->search.typing = false;
-    view->follows = true;
+    if (!tui->front->document) /* a file's view stays where it is */
+        view->follows = true;
     view->mark = SIZE_MAX;
     tui_damage(tui, DAMAGE_ALL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +15,15 @@
 #define PROMPT_MORE "... "
 #define PROMPT_COLUMNS 4
 
-/* What stands in place of the prompt: a search, an argument; else the prompt itself. */
+/* What stands in place of the prompt: a search, an argument, a cell; else the prompt itself. */
 static const char *label(const struct tui *tui)
 {
+    static char cell[32];
     const char *message = edit_message(tui->edit);
-    return message[0] ? message : PROMPT;
+    char *edited = message[0] ? NULL : tui_document_label(tui);
+    snprintf(cell, sizeof(cell), "%s", edited ? edited : PROMPT);
+    free(edited);
+    return message[0] ? message : cell;
 }
 
 static int label_columns(const struct tui *tui)

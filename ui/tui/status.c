@@ -131,6 +131,8 @@ void tui_status_draw(struct tui *tui)
     const struct repl_session *session = tui->front;
     struct fields fields = {.count = 0};
     snprintf(add(&fields, 12, ROLE_STATUS)->text, 64, "%s", session->name);
+    if (session->document)
+        tui_document_status(tui, add(&fields, 9, ROLE_STATUS)->text, sizeof(fields.items[0].text));
     if (session->python_label)
         snprintf(add(&fields, 3, ROLE_STATUS)->text, 64, "%s", session->python_label);
     add_kernel(&fields, session);

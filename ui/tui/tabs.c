@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "glyph.h"
+#include "repl-document.h"
 #include "tui-internal.h"
 
 /* One mark: what a person would want to know of a session that is not in front. */
@@ -41,7 +42,8 @@ static struct tab tab_of(const struct tui *tui, size_t n)
     struct repl_session *session = repl_session_at(tui->repl, n);
     struct tab tab;
     tab.mark = mark_of(session, session == tui->front, &tab.mark_role);
-    snprintf(tab.label, sizeof(tab.label), "%zu:%s", n + 1, session->name);
+    snprintf(tab.label, sizeof(tab.label), "%zu:%s%s", n + 1, session->name,
+             repl_document_is_modified(session) ? "*" : "");
     tab.columns = (int)(glyph_columns(tab.label, strlen(tab.label)) +
                         glyph_columns(tab.mark, strlen(tab.mark))) +
                   2;

@@ -77,7 +77,19 @@ static void draw_outcome(struct painter *painter, int screen_row)
             role = ROLE_DIM;
         break;
     }
-    if (cell->number == 0)
+    if (cell->due) {
+        mark = "queued …";
+        role = ROLE_DIM;
+        time[0] = '\0';
+    } else if (cell->key && cell->state != REPL_QUEUED && cell->state != REPL_RUNNING &&
+        (cell->edited || cell->state == REPL_EARLIER)) { /* this source has not run here */
+        mark = cell->number && cell->edited    ? "edited"
+               : block_is_empty(cell->output) ? ""
+                                              : "from file";
+        time[0] = '\0';
+        role = ROLE_DIM;
+    }
+    if (cell->number == 0 && !cell->key)
         return;
     snprintf(text, sizeof(text), " %s%s%s", time, time[0] ? " " : "", mark);
     int columns = (int)glyph_columns(text, strlen(text));
@@ -89,6 +101,14 @@ static void draw_number(struct painter *painter, int screen_row)
 {
     const struct repl_cell *cell = painter->item->cell;
     char text[32];
+    if (cell->kind != CELL_CODE || (cell->key && cell->number == 0)) {
+        screen_puts(painter->tui->screen, screen_row, 0, TUI_INDENT,
+                    cell->kind == CELL_CODE       ? "[ ]"
+                    : cell->kind == CELL_MARKDOWN ? "text"
+                                                  : "raw",
+                    tui_style(painter->tui, ROLE_DIM));
+        return;
+    }
     if (cell->number == 0) {
         screen_puts(painter->tui->screen, screen_row, TUI_INDENT, 60, "output while no cell ran",
                     tui_style(painter->tui, ROLE_DIM));
@@ -138,9 +158,10 @@ static void draw_source(struct painter *painter, size_t row, int screen_row)
             size_t run = at + 1;
             while (run < end && painter->classes[run] == painter->classes[at])
                 run++;
-            struct block_style style = cell->state == REPL_EARLIER
-                                           ? tui_style(tui, ROLE_DIM)
-                                           : theme_source(tui->theme, painter->classes[at]);
+            bool old = cell->state == REPL_EARLIER && !cell->key;
+            struct block_style style = old                      ? tui_style(tui, ROLE_DIM)
+                                       : cell->kind != CELL_CODE ? tui_style(tui, ROLE_TEXT)
+                                       : theme_source(tui->theme, painter->classes[at]);
             column += screen_text(tui->screen, screen_row, column, columns - column,
                                   cell->source + at, run - at, style);
             at = run;
@@ -182,6 +203,10 @@ static void draw_output(struct painter *painter, size_t row, int screen_row)
         for (int i = 0; i < columns; i++)
             painter->cells[i].style = tui_style(tui, ROLE_RULE);
     }
+    for (int i = 0; i < columns && painter->item->cell->state == REPL_EARLIER &&
+                    painter->item->cell->key;
+         i++)
+        painter->cells[i].style.attributes |= BLOCK_DIM;
     screen_cells(tui->screen, screen_row, TUI_INDENT, painter->cells, columns);
     struct block_picture picture;
     if (block_picture_at(block, left < 0 ? columns : 0, row, &picture))

@@ -7,12 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "repl-document.h"
 #include "tui-internal.h"
 #include "xalloc.h"
 
 static void clear_view(struct tui *tui, bool forget)
 {
     struct transcript_view *view = transcript_view(tui->front);
+    if (tui->front->document) { /* it is a file's view: that is not cleared */
+        tui_damage(tui, DAMAGE_ALL);
+        return;
+    }
     view->floor = tui->front->item_count;
     if (forget)
         view->first = view->floor;
@@ -113,6 +118,13 @@ static bool run_edit(struct tui *tui, const char *arguments)
         arguments[0] || tui->focus == FOCUS_BROWSE ? cell_of(tui, arguments) : NULL;
     if (arguments[0] && !cell) {
         tui_say(tui, "there is no cell %s", arguments);
+        return true;
+    }
+    if (cell && cell->key) { /* a document's goes back to its place */
+        char *line = xasprintf("edit-cell %zu", repl_document_number(tui->front, cell->key));
+        tui_run_line(tui, line);
+        free(line);
+        tui_edit_outside(tui);
         return true;
     }
     tui_browse_leave(tui);

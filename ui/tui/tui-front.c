@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "repl-document.h"
 #include "tui-internal.h"
 #include "xalloc.h"
 
@@ -27,6 +28,13 @@ static void item_added(void *context, struct repl_session *session, struct repl_
         tui_damage(tui, DAMAGE_TRANSCRIPT | DAMAGE_STATUS | DAMAGE_TABS);
     else
         tui->damage |= DAMAGE_TABS;
+}
+
+static void items_changed(void *context, struct repl_session *session)
+{
+    struct tui *tui = context;
+    if (session == tui->front)
+        tui_document_follow(tui);
 }
 
 static void cell_changed(void *context, struct repl_session *session, struct repl_cell *cell)
@@ -120,6 +128,10 @@ static void insert(void *context, struct repl_session *session, const char *text
     size_t there;
     if (session && session != tui->front)
         return;
+    if (repl_document_editing(tui->front)) {
+        tui_document_edit(tui, text, size);
+        return;
+    }
     edit_text(tui->edit, &there);
     if (there)
         edit_insert(tui->edit, text, size);
@@ -146,6 +158,7 @@ static bool command(void *context, struct repl_session *session, const char *nam
 
 const struct repl_front tui_front = {
     .item_added = item_added,
+    .items_changed = items_changed,
     .cell_changed = cell_changed,
     .cell_output = cell_output,
     .session_changed = session_changed,

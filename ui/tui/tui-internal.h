@@ -146,6 +146,9 @@ struct tui {
         held_ms; /* a line went to a cell: until then keys wait to see who reads the next; 0: no */
     bool cell_has_screen; /* as it was when input_update() looked */
     bool in_key;          /* what happens now, a key has done */
+    char *stash; /* what the prompt held when a cell of a document came into it; NULL: nothing */
+    size_t stash_size;
+    const struct repl_session *stash_of;
 
     struct tui_reader reader;
     struct tui_picker picker;
@@ -179,6 +182,21 @@ void tui_key(struct tui *tui, const struct key *key);
 /* What the editor's reaction to a key asks for. */
 void tui_react(struct tui *tui, unsigned reaction);
 void tui_run_line(struct tui *tui, const char *line);
+
+/* ---- document.c: the tab of a file ---- */
+void tui_document_opened(struct tui *tui);
+/* Before a command: which cell it is about. Yours, the line with what it needs. */
+char *tui_document_line(struct tui *tui, char *line);
+/* Items were changed: look at the chosen cell. */
+void tui_document_follow(struct tui *tui);
+/* A cell's source comes into the prompt; what was there waits. */
+void tui_document_edit(struct tui *tui, const char *text, size_t size);
+/* The cell is not edited any longer: what waited is back. */
+void tui_document_edited(struct tui *tui);
+/* "cell 3: " in place of the prompt; NULL: no cell is edited. Yours. */
+char *tui_document_label(const struct tui *tui);
+/* "a.ipynb* 3/12" for the status line; "" without a document. */
+void tui_document_status(const struct tui *tui, char *out, size_t size);
 
 /* ---- tui-commands.c: the commands that are the front end's ---- */
 bool tui_command(struct tui *tui, struct repl_session *session, const char *name,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "repl-document.h"
 #include "tui-internal.h"
 #include "xalloc.h"
 
@@ -36,12 +37,33 @@ static char *with_cell(struct tui *tui, const char *line)
     return whole;
 }
 
+/* A key of a command that needs a word more: the prompt takes it, if it is free. */
+static bool ask_for_word(struct tui *tui, const char *line)
+{
+    struct strbuf error = STRBUF_INIT;
+    const struct command *command = command_find(line, strcspn(line, " "), &error);
+    size_t size;
+    edit_text(tui->edit, &size);
+    strbuf_free(&error);
+    if (!command || strchr(line, ' ') || !command->arguments || command->arguments[0] == '[' ||
+        size || !tui->in_key || tui->search.typing || repl_document_editing(tui->front))
+        return false;
+    tui_browse_leave(tui);
+    char *text = xasprintf(":%s ", command->name);
+    edit_set(tui->edit, text, strlen(text), strlen(text));
+    free(text);
+    tui_damage(tui, DAMAGE_ALL);
+    return true;
+}
+
 void tui_run_line(struct tui *tui, const char *line)
 {
     struct strbuf error = STRBUF_INIT;
-    char *copy = with_cell(tui, line);
+    if (ask_for_word(tui, line))
+        return;
+    char *copy = tui_document_line(tui, with_cell(tui, line));
     tui->typed_ms = 0; /* who commands does not type */
-    if (!repl_command(tui->repl, tui->front, copy, &error))
+    if (copy && !repl_command(tui->repl, tui->front, copy, &error))
         tui_say(tui, "%s", strbuf_text(&error));
     free(copy);
     strbuf_free(&error);
@@ -74,12 +96,16 @@ static void submit(struct tui *tui)
     transcript_view(tui->front)->follows = true;
     forget_signature(tui);
     tui->prompt_top = 0;
-    if (blank < size && !repl_enter(tui->repl, tui->front, text, size, &error)) {
+    if ((blank < size || repl_document_editing(tui->front)) &&
+        !repl_enter(tui->repl, tui->front, text, size, &error)) {
         tui_say(tui, "%s", strbuf_text(&error));
         edit_set(tui->edit, text, size, size);
     }
     free(text);
     strbuf_free(&error);
+    tui_document_edited(tui);
+    if (tui->front->document)
+        tui_document_follow(tui);
     tui_damage(tui, DAMAGE_ALL);
 }
 
@@ -115,7 +141,11 @@ static void interrupt_or_clear(struct tui *tui)
     }
     forget_signature(tui);
     tui->prompt_top = 0;
-    if (!edit_cancel(tui->edit))
+    bool edited = repl_document_editing(tui->front);
+    repl_document_stop_editing(tui->front);
+    if (edit_cancel(tui->edit) || edited)
+        tui_document_edited(tui);
+    else
         tui_say(tui, "nothing runs here; C-d leaves, C-x ? helps");
     tui_damage(tui, DAMAGE_ALL);
 }
@@ -128,7 +158,9 @@ static void interrupt_or_clear(struct tui *tui)
 static enum keymap_answer look_up(const struct tui *tui, const char *keys, const char **ret_line)
 {
     enum keymap_answer answer = KEYMAP_NONE;
-    if (tui->focus == FOCUS_BROWSE)
+    if (tui->focus == FOCUS_BROWSE && tui->front->document)
+        answer = keymap_lookup(tui->keymap, KEYMAP_DOCUMENT, keys, ret_line);
+    if (tui->focus == FOCUS_BROWSE && answer == KEYMAP_NONE)
         answer = keymap_lookup(tui->keymap, KEYMAP_BROWSE, keys, ret_line);
     if (answer == KEYMAP_NONE &&
         (tui->focus != FOCUS_BROWSE || strncmp(keys, "C-x", 3) == 0 || keys[0] == 'F'))
@@ -250,7 +282,8 @@ static void prompt_key(struct tui *tui, const struct key *key)
     }
     if (is_named(key, "Esc"))
         forget_signature(tui);
-    if (is_typed(key) && !view->follows) { /* scrolled by the wheel: back to where the text goes */
+    /* Scrolled by the wheel: back to where the text goes. A file's view stays where it is. */
+    if (is_typed(key) && !view->follows && !tui->front->document) {
         view->follows = true;
         tui->damage |= DAMAGE_ALL;
     }

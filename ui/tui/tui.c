@@ -83,6 +83,8 @@ void tui_follow_front(struct tui *tui)
     tui->front = front;
     tui->front_serial = front->serial;
     tui->to_cell = false;
+    if (front->document && !front->view)
+        tui_document_opened(tui);
     edit_set_session(tui->edit, front->name);
     edit_set(tui->edit, front->draft ? front->draft : "", front->draft_size, front->draft_point);
     tui->completion = tui->inspection = 0;
@@ -228,13 +230,6 @@ bool tui_is_possible(void)
     return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && terminal && screen_knows(terminal);
 }
 
-static void load_file(struct tui *tui, const char *file)
-{
-    char *line = xasprintf("load %s", file);
-    tui_run_line(tui, line);
-    free(line);
-}
-
 /*
  * Kernels are started behind a screen that is there already: finding an interpreter may take its
  * time.
@@ -242,7 +237,9 @@ static void load_file(struct tui *tui, const char *file)
 static void draw_first(struct tui *tui, const struct repl_options *options)
 {
     int columns = screen_columns(tui->screen), rows = screen_rows(tui->screen);
-    const char *name = options->sessions && options->sessions[0] ? options->sessions[0] : "main";
+    const char *name = options->sessions && options->sessions[0] ? options->sessions[0]
+                       : options->document                        ? "…"
+                                                                  : "main";
     struct block_style bar = tui_style(tui, ROLE_STATUS);
     char *tab = xasprintf(" 1:%s ", name), *status = xasprintf(" %s │ starting", name);
     if (columns >= TUI_COLUMNS_MIN && rows >= TUI_ROWS_MIN) {
@@ -323,6 +320,7 @@ static void finish(struct tui *tui)
     free(tui->message);
     free(tui->question);
     free(tui->signature);
+    free(tui->stash);
     layout_free(&tui->prompt);
     tui_reader_free(tui);
     tui_picker_free(tui);
@@ -343,7 +341,7 @@ bool tui_run(struct hermes_engine *engine, struct repl_options *options, const c
     bool good = start(&tui, options, error);
     if (good) {
         if (file)
-            load_file(&tui, file);
+            tui_document_opened(&tui);
         tui_draw(&tui);
         if (tui.theme != THEME_MONO)
             screen_send(tui.screen, ask_background, sizeof(ask_background) - 1);

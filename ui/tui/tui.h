@@ -20,8 +20,8 @@ bool tui_is_possible(void);
 
 /*
  * Open it, run until it is left, and give the terminal back. options: as repl_new() takes them;
- * what the terminal decides (size, TERM, blocks) is filled in here. file: whose source waits in the
- * prompt, or NULL. *ret_status: of the program, 128 + n after a signal. False: it could not be
+ * what the terminal decides (size, TERM, blocks) is filled in here. file: the document of the first
+ * session, or NULL. *ret_status: of the program, 128 + n after a signal. False: it could not be
  * opened, error gets one line.
  */
 bool tui_run(struct hermes_engine *engine, struct repl_options *options, const char *file,
