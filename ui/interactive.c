@@ -143,7 +143,8 @@ static bool run(struct settings *settings, struct repl_options *options, const c
 static bool start(struct settings *settings, const struct cli *cli, const char *file,
                   struct rest *rest, int *ret_status, struct strbuf *error)
 {
-    struct strbuf remarks = STRBUF_INIT; /* a screen would hide what is written before it is there */
+    struct strbuf remarks =
+        STRBUF_INIT; /* a screen would hide what is written before it is there */
     struct keymap *keymap = read_keymap(settings, &remarks);
     const char **tools =
         tool_list_parse(&settings->tools, settings_text(settings, CLI_TOOLS), error);

@@ -763,7 +763,8 @@ class Pipe(Case):
         self.assertIn("/does/not/exist", err)
 
     def test_usage(self):
-        for arguments, part in ((("--json",), "--batch"), (("--timeout", "1"), "--batch"), (("a.py",), "--batch"), (("--session", "a::b"), "::")):
+        for arguments, part in ((("--json",), "--batch"), (("--timeout", "1"), "--batch"),
+                                (("a.py",), "--batch"), (("--session", "a::b"), "::")):
             done = subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
                                   env=environment(self.home), timeout=LIMIT)
             self.assertIn(part, done.stderr.decode())

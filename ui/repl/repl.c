@@ -41,7 +41,10 @@ void repl_say(struct repl *repl, struct repl_session *session, const char *forma
     strbuf_free(&line);
 }
 
-/* What was to be said while repl_new() opened the first sessions, at once: a later one would hide it. */
+/*
+ * What was to be said while repl_new() opened the first sessions, at once: a later one would hide
+ * it.
+ */
 static void say_unsaid(struct repl *repl)
 {
     struct strbuf all = STRBUF_INIT;

@@ -104,9 +104,8 @@ static struct approval_bar approval_bar(const struct tui *tui)
     add_key(&bar.keys, tui, "approve session", "session");
     add_key(&bar.keys, tui, "approve no", "deny");
     bar.rows = rows_within(tui, strbuf_text(&bar.text), APPROVAL_ROWS);
-    bar.same_row =
-        (int)(glyph_columns(strbuf_text(&bar.text), bar.text.size) +
-              glyph_columns(strbuf_text(&bar.keys), bar.keys.size) + 3) <= columns;
+    bar.same_row = (int)(glyph_columns(strbuf_text(&bar.text), bar.text.size) +
+                         glyph_columns(strbuf_text(&bar.keys), bar.keys.size) + 3) <= columns;
     return bar;
 }
 
