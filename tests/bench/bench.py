@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 
+import bench_terminal
+
 ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
 
 
@@ -80,6 +82,24 @@ def batch_rows(build, python, rounds):
             row("batch, " + name, ("ms", ours), ("ms", theirs), peer, target)
 
 
+TERMINAL_ROWS = (
+    ("start to prompt", "ms", "ipython3", "≤ 15 ms; ≤ 1/30"),
+    ("key to echo", "ms", "ipython3", "≤ 0.4 ms; ≤ 1/10"),
+    ("Enter on x=1 to the next prompt", "ms", "ipython3", "≤ 1 ms"), ("100 000 lines", "ms", "python3", "≤ 1.1"),
+    ("memory at the prompt", "MiB", None, "≤ 8 MiB"), ("memory after 100 000 lines", "MiB", None, "≤ 15 MiB"),
+    ("idle wake-ups a second", "", None, "0"))
+
+
+def terminal_rows(build, python, rounds):
+    table = bench_terminal.measure(build, python, rounds)
+    for title, unit, peer, target in TERMINAL_ROWS:
+        ours, theirs = table[title]["hermes-repl"], table[title].get(peer)
+        if theirs:
+            row("screen: " + title, (unit, ours), (unit, theirs), peer, target)
+        else:
+            alone("screen: " + title + (" (%s is not here)" % peer if peer else ""), (unit, ours), target)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
@@ -120,6 +140,8 @@ def main():
     if wanted("kernels"):
         for name, (unit, values) in run("kernels", 1).items():
             print("| %s | %.4g %s | | | host ≤ 4 MiB + 100 KiB a kernel |" % (name, values[0], unit))
+    if wanted("screen"):
+        terminal_rows(args.build, args.python, max(3, args.rounds // 3))
     if wanted("batch"):
         batch_rows(args.build, args.python, max(5, args.rounds // 2))
 

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""The rows of bench.py that need a terminal: hermes-repl's full screen beside python3 and IPython, each on a
+pseudo-terminal of its own, in turn. Time is from the write of a key to the arrival of the bytes that show it; queries
+of the programs are answered at once, as a terminal does. Memory and wake-ups are the program's, without its kernel."""
+import atexit
+import fcntl
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import termios
+import time
+
+FOLDER = tempfile.mkdtemp()     # HOME of all
+atexit.register(shutil.rmtree, FOLDER, True)
+ROWS, COLUMNS, PATIENCE = 40, 120, 60
+ESCAPES = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][0-9A-Za-z]|\x1b[=>78cM]")
+QUERIES = {b"\x1b[6n": b"\x1b[1;1R", b"\x1b[c": b"\x1b[?62c", b"\x1b[0c": b"\x1b[?62c"}
+
+
+class Terminal:
+    """A program on a terminal."""
+
+    def __init__(self, command, prompt):
+        self.prompt, self.seen = prompt, b""
+        environment = {"HOME": FOLDER, "PATH": os.environ["PATH"], "TERM": "xterm-256color", "LC_ALL": "C.UTF-8",
+                       "INPUTRC": "/dev/null", "HERMES_REPL_HISTORY": "off"}
+        self.begin = time.perf_counter()
+        self.pid, self.fd = pty.fork()
+        if not self.pid:
+            os.execve(command[0], command, environment)
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+
+    def read(self, seconds):
+        if not select.select([self.fd], [], [], seconds)[0]:
+            return b""
+        try:
+            data = os.read(self.fd, 65536)
+        except OSError:         # the program has ended
+            raise EOFError("the program ended: %r" % self.seen[-300:])
+        for query, answer in QUERIES.items():
+            if query in data:
+                os.write(self.fd, answer)
+        return data
+
+    def until(self, pattern):
+        """Read until the text without escape sequences matches; the time that took, in ms, since the last key."""
+        end = time.perf_counter() + PATIENCE
+        while not re.search(pattern, ESCAPES.sub(b"", self.seen)):
+            left = end - time.perf_counter()
+            if left <= 0:
+                raise TimeoutError("%r did not come, but %r" % (pattern, self.seen[-300:]))
+            self.seen += self.read(left)
+        return (time.perf_counter() - self.begin) * 1e3
+
+    def quiet(self, seconds=0.15):
+        while self.read(seconds):
+            pass
+
+    def key(self, data, pattern):
+        self.seen = b""
+        self.begin = time.perf_counter()
+        os.write(self.fd, data)
+        return self.until(pattern)
+
+    def started(self):
+        spent = self.until(self.prompt)
+        self.quiet(0.5)
+        return spent
+
+    def run(self, source, pattern=None):
+        self.type(source)
+        return self.key(b"\r", pattern or self.prompt)
+
+    def type(self, source):
+        os.write(self.fd, source)
+        self.quiet()
+
+    def memory(self):
+        """Resident, in MiB; and the number of times it slept."""
+        with open("/proc/%d/status" % self.pid) as file:
+            fields = dict(line.split(":", 1) for line in file)
+        return int(fields["VmRSS"].split()[0]) / 1024, int(fields["voluntary_ctxt_switches"])
+
+    def close(self):
+        os.kill(self.pid, signal.SIGTERM)
+        end = time.monotonic() + 5
+        while time.monotonic() < end and os.waitpid(self.pid, os.WNOHANG) == (0, 0):
+            try:
+                self.read(0.02)
+            except EOFError:
+                time.sleep(0.01)
+        os.close(self.fd)
+
+
+def contestants(build, python):
+    yield "hermes-repl", [os.path.join(build, "hermes-repl"), "--python", python], rb">>> "
+    yield "python3", [python, "-q"], rb">>> "
+    if subprocess.run([python, "-c", "import IPython"], stderr=subprocess.DEVNULL).returncode == 0:
+        yield "ipython3", [python, "-m", "IPython", "--no-banner", "--no-confirm-exit"], rb"In \[\d+\]: "
+
+
+def one_round(command, prompt):
+    """-> {row: value} of one start of a program."""
+    terminal, figures = Terminal(command, prompt), {}
+    try:
+        figures["start to prompt"] = terminal.started()
+        ours = prompt == rb">>> " and "hermes-repl" in command[0]
+        terminal.run(b"x = 1")
+        terminal.quiet()
+        if ours:
+            figures["memory at the prompt"], sleeps = terminal.memory()
+            terminal.quiet(1)
+            figures["idle wake-ups a second"] = terminal.memory()[1] - sleeps
+        echo = []
+        for letter in b"qwzkqwzkqwzkqwzkqwzk":
+            echo.append(terminal.key(bytes([letter]), re.escape(bytes([letter]))))
+            terminal.quiet(0.01)
+        figures["key to echo"] = sorted(echo)[len(echo) // 2]
+        terminal.key(b"\x15", b"")
+        terminal.quiet()
+        enter = []
+        for _ in range(10):
+            enter.append(terminal.run(b"x=1"))
+            terminal.quiet(0.02)
+        figures["Enter on x=1 to the next prompt"] = sorted(enter)[len(enter) // 2]
+        # Of what is the same on the screen already nothing is drawn: the last line has a word of its own.
+        terminal.run(b"for i in range(100000): print('line', i, '' if i < 99999 else 'fin' + 'ished')" +
+                     (b"\r" if command[1] == "-q" else b""), rb"finished")
+        figures["100 000 lines"] = (time.perf_counter() - terminal.begin) * 1e3
+        terminal.quiet(0.5)
+        if ours:
+            figures["memory after 100 000 lines"] = terminal.memory()[0]
+    finally:
+        terminal.close()
+    return figures
+
+
+def measure(build, python, rounds):
+    """-> {row: {contestant: [value, ...]}}"""
+    table = {}
+    for _ in range(rounds):
+        for name, command, prompt in contestants(build, python):
+            for row, value in one_round(command, prompt).items():
+                table.setdefault(row, {}).setdefault(name, []).append(value)
+    return table
