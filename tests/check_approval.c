@@ -275,11 +275,11 @@ START_TEST(options_add_up)
     ck_assert_str_eq(settings_text(&settings, CLI_APPROVE), "terminal=allow,weather=deny");
     settings_load_environment(&settings, environment);
     const char *warnings = strbuf_text(&settings.warnings);
-    ck_assert_ptr_nonnull(strstr(warnings, "file: tool_commands: patch is built in"));
-    ck_assert_ptr_nonnull(strstr(warnings, "file: tool_commands: all has a meaning of its own"));
-    ck_assert_ptr_nonnull(strstr(warnings, "file: approve: 'alow' for patch is not one of"));
-    ck_assert_ptr_nonnull(strstr(warnings, "file: approve: there is no tool 'wether'; known: "));
-    ck_assert_ptr_nonnull(strstr(warnings, "file: approve: '' for read_file is not one of"));
+    ck_assert_ptr_nonnull(strstr(warnings, "file:1: tool_commands: patch is built in"));
+    ck_assert_ptr_nonnull(strstr(warnings, "file:1: tool_commands: all has a meaning of its own"));
+    ck_assert_ptr_nonnull(strstr(warnings, "file:1: approve: 'alow' for patch is not one of"));
+    ck_assert_ptr_nonnull(strstr(warnings, "file:1: approve: there is no tool 'wether'; known: "));
+    ck_assert_ptr_nonnull(strstr(warnings, "file:1: approve: '' for read_file is not one of"));
     ck_assert_ptr_nonnull(
         strstr(warnings, "HERMES_REPL_TOOL_COMMANDS: only the configuration file can have it"));
     ck_assert(cli_parse(&cli, &settings, 6, argv, &error) && cli_apply(&cli, &settings, &error));
@@ -308,9 +308,9 @@ START_TEST(options_refused)
     ck_assert_str_eq(settings_text(&settings, CLI_APPROVE), "");
     const char *warnings = strbuf_text(&settings.warnings);
     ck_assert_ptr_nonnull(
-        strstr(warnings, "file: tools: there is no tool 'pitch'; known: web_search, "));
-    ck_assert_ptr_nonnull(strstr(warnings, "file: approve: 'perhaps' is neither"));
-    ck_assert_ptr_nonnull(strstr(warnings, "file: tool_commands: no object"));
+        strstr(warnings, "file:1: tools: there is no tool 'pitch'; known: web_search, "));
+    ck_assert_ptr_nonnull(strstr(warnings, "file:1: approve: 'perhaps' is neither"));
+    ck_assert_ptr_nonnull(strstr(warnings, "file:1: tool_commands: no object"));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *argv[] = {(char *)"hermes-repl", (char *)rows[i][0], (char *)rows[i][1]};
         struct cli cli = {.words = NULL};

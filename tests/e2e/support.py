@@ -5,7 +5,10 @@ import signal
 import sys
 import time
 
-signal.signal(signal.SIGHUP, signal.SIG_DFL)    # also where all of this runs under nohup
+# Also where all of this runs under nohup or in the background, which is handed on to children.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PYTHON = os.environ.get("TEST_PYTHON") or sys.executable
 SLOW = int(os.environ.get("CK_TIMEOUT_MULTIPLIER", "1") or 1)      # sanitizers

@@ -18,7 +18,10 @@ import threading
 import time
 import unittest
 
-signal.signal(signal.SIGHUP, signal.SIG_DFL)    # also where all of this runs under nohup
+# Also where all of this runs under nohup or in the background, which is handed on to children.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PROGRAM = os.path.abspath(os.environ.get("HERMES_REPL", "hermes-repl"))
 PYTHON = os.environ.get("TEST_PYTHON") or sys.executable

@@ -153,9 +153,20 @@ void repl_stuck(struct repl *repl, struct repl_session *session, uint64_t cell, 
 
 /* ---- the ladder ----------------------------------------------------------------------------- */
 
+/* The one that runs; else, since it may have begun and we not know it yet, the first that waits. */
+static struct repl_cell *foremost(const struct repl_session *session)
+{
+    for (size_t i = 0; !session->running && session->queued && i < session->item_count; i++) {
+        struct repl_cell *cell = session->items[i].cell;
+        if (cell && cell->state == REPL_QUEUED && cell->id)
+            return cell;
+    }
+    return session->running;
+}
+
 bool repl_interrupt(struct repl *repl, struct repl_session *session)
 {
-    struct repl_cell *cell = session->running;
+    struct repl_cell *cell = foremost(session);
     if (!cell)
         return repl_replay_stop(repl, session);
     hermes_interrupt(repl->engine, cell->id, NULL, -1);
