@@ -440,6 +440,19 @@ START_TEST(lost_state_is_told_below_the_cell_that_lost_it)
 }
 END_TEST
 
+START_TEST(lost_state_is_told_at_the_end_when_its_cell_is_gone)
+{
+    open_file(script());
+    command("run 2");
+    await_all();
+    command("delete-cell 2");
+    size_t count = session()->item_count;
+    command("reset -f");
+    AWAIT(session()->item_count == count + 1);
+    HAS(session()->items[count].text, "state lost");
+}
+END_TEST
+
 /* ---- the file ------------------------------------------------------------------------------- */
 
 START_TEST(asks_before_it_writes_over_what_another_wrote)
@@ -588,6 +601,7 @@ int main(void)
     tcase_add_test(tests, inserts_splits_merges_moves_and_undoes);
     tcase_add_test(tests, deletes_no_cell_that_runs_but_survives_its_undo);
     tcase_add_test(tests, lost_state_is_told_below_the_cell_that_lost_it);
+    tcase_add_test(tests, lost_state_is_told_at_the_end_when_its_cell_is_gone);
     tcase_add_test(tests, asks_before_it_writes_over_what_another_wrote);
     tcase_add_test(tests, a_cell_that_changes_its_own_file_is_noticed);
     tcase_add_test(tests, saves_under_other_names_and_as_other_things);

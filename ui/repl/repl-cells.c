@@ -51,6 +51,7 @@ void repl_add_item(struct repl *repl, struct repl_session *session, struct repl_
     session->items = xgrow(session->items, session->item_count, &session->item_capacity,
                            sizeof(*session->items));
     size_t at = session->item_count++;
+    session->items[at] = (struct repl_item){NULL, NULL}; /* who looks for its place sees it */
     bool queued = session->document || (cell && cell->state == REPL_QUEUED);
     while (!queued && at && waits(&session->items[at - 1])) {
         session->items[at] = session->items[at - 1];

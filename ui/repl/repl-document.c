@@ -302,7 +302,7 @@ void repl_document_place(struct repl *repl, struct repl_cell_data *data)
 /* What happened stands below the cell that ran last; other cells at the end. */
 size_t repl_document_item_place(const struct repl_session *session, const struct repl_cell *cell)
 {
-    size_t end = session->item_count - 1; /* the last is not filled yet */
+    size_t end = session->item_count - 1; /* the last is empty still */
     size_t at = repl_document_item(session, session->document->last_run);
     if ((cell && cell->number) || at >= end)
         return end;
