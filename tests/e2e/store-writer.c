@@ -2,14 +2,15 @@
 /*
  * A program that writes into a store, for the tests that kill it or measure it.
  *
- *   store-writer FILE write SESSION COUNT   begins, settles and flushes cells; prints a line for
- *   each
- *                                           that was acknowledged: its number, and how long it took
- *                                           in us
- *   store-writer FILE fill COUNT            the same many cells in 50 sessions, flushed at the end
- *   store-writer FILE search TEXT...        prints for each text: matches, the quickest of 5 in us,
- *   and
- *                                           the processor time of that one
+ *   store-writer FILE write SESSION COUNT
+ *       begins, settles and flushes cells; prints a line for each that was acknowledged: its number,
+ *       and how long it took in us
+ *   store-writer FILE fill COUNT
+ *       the same many cells in 50 sessions, flushed at the end
+ *   store-writer FILE hold SESSION
+ *       has the session open until standard input ends
+ *   store-writer FILE search TEXT...
+ *       prints for each text: matches, the quickest of 5 in us, and the processor time of that one
  */
 #include "config.h"
 
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "store.h"
 
@@ -124,6 +126,16 @@ static int search(struct store *store, char **texts)
     return 0;
 }
 
+/* Have the session open until standard input ends; a byte on standard output says when it is. */
+static int hold(struct store *store, const char *session)
+{
+    char byte;
+    store_enter(store, session);
+    store_flush(store, 5000);
+    bool good = write(STDOUT_FILENO, "", 1) == 1;
+    return good && read(STDIN_FILENO, &byte, 1) == 0 ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
     int status = 2;
@@ -132,6 +144,8 @@ int main(int argc, char **argv)
     struct store *store = store_open(argv[1], STORE_ON);
     if (strcmp(argv[2], "write") == 0 && argc == 5)
         status = write_cells(store, argv[3], (unsigned)strtoul(argv[4], NULL, 10));
+    else if (strcmp(argv[2], "hold") == 0)
+        status = hold(store, argv[3]);
     else if (strcmp(argv[2], "fill") == 0)
         status = fill(store, (unsigned)strtoul(argv[3], NULL, 10));
     else if (strcmp(argv[2], "search") == 0)
