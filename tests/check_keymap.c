@@ -56,7 +56,7 @@ START_TEST(has_the_defaults)
         {"C-x h", "help"},          {"C-x ?", "help"},     {"C-x C-s", "save"},
         {"C-x C-w", "save-as"},     {"C-x C-f", "open"},   {"C-x C-c", "leave"},
         {"C-x C-e", "edit"},        {"F2", "edit"},        {"F3", "pick"},
-        {"C-x /", "pick"},          {"F4", "vi"},          {"C-z", "suspend"},
+        {"C-x /", "search-all"},          {"F4", "vi"},          {"C-z", "suspend"},
         {"C-\\", "quit now"},       {"C-l", "redraw"},
     };
     static const char *const browse[][2] = {

@@ -1052,6 +1052,30 @@ START_TEST(says_what_the_store_remarks)
 }
 END_TEST
 
+START_TEST(searches_what_all_sessions_have_kept)
+{
+    static const char *const names[] = {"one", "two", NULL};
+    repl_free(repl);
+    options.store = store_open(test_path("history.db"), STORE_ON);
+    options.sessions = names;
+    open_repl();
+    run("print('nee' + 'dle')");
+    repl_bring_front(repl, repl_session_named(repl, "two"));
+    ck_assert(store_flush(options.store, 10000));
+    ck_assert(repl_command(repl, session(), "search-all needle", &said));
+    CK_HAS(shown, "one [1] ");
+    CK_HAS(shown, "print('nee' + 'dle')");
+    CK_HAS(shown, "| needle");
+    strbuf_clear(&said);
+    ck_assert(!repl_command(repl, session(), "search-all no such text", &said));
+    CK_HAS(said, "no cell of any session holds 'no such text'");
+    repl_free(repl);
+    repl = NULL;
+    store_close(options.store);
+    options.store = NULL;
+}
+END_TEST
+
 /* Also of the sessions that are opened while there is no front end yet. */
 START_TEST(says_that_another_program_has_the_session)
 {
@@ -1232,6 +1256,7 @@ int main(void)
     tcase_add_test(tests, brings_back_named_sessions);
     tcase_add_test(tests, keeps_head_and_tail_of_long_output);
     tcase_add_test(tests, says_what_the_store_remarks);
+    tcase_add_test(tests, searches_what_all_sessions_have_kept);
     tcase_add_test(tests, says_that_another_program_has_the_session);
     tcase_add_test(tests, leaves_as_python_does);
     tests = add_case(suite, "files");

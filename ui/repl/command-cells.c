@@ -10,6 +10,8 @@
 
 #include "command-internal.h"
 #include "document-internal.h"
+#include "store-commands.h"
+#include "store.h"
 
 #define LIST_MAX 1000
 
@@ -225,6 +227,36 @@ bool command_search(struct repl *repl, struct repl_session *session, const char 
         strbuf_setf(error, "no cell of %s holds '%s'", session->name, arguments);
     strbuf_free(&out);
     return found > 0;
+}
+
+struct findings {
+    struct strbuf out;
+    const char *text;
+    size_t count;
+};
+
+static bool take_match(void *context, const struct store_cell *cell)
+{
+    struct findings *findings = context;
+    store_describe_match(&findings->out, cell, findings->text);
+    findings->count++;
+    return true;
+}
+
+bool command_search_all(struct repl *repl, struct repl_session *session, const char *arguments,
+                  struct strbuf *error)
+{
+    struct findings findings = {STRBUF_INIT, arguments, 0};
+    if (!repl->options.store)
+        strbuf_setf(error, "nothing is kept: the history is off (--history-mode)");
+    else if (!store_search(repl->options.store, NULL, arguments, LIST_MAX, take_match, &findings))
+        strbuf_setf(error, "the history cannot be read now");
+    else if (!findings.count)
+        strbuf_setf(error, "no cell of any session holds '%s'", arguments);
+    else
+        repl_show(repl, session, arguments, &findings.out);
+    strbuf_free(&findings.out);
+    return findings.count > 0;
 }
 
 bool command_debug(struct repl *repl, struct repl_session *session, const char *arguments,

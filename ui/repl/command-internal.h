@@ -29,6 +29,7 @@ COMMAND(rerun);
 COMMAND(reuse);
 COMMAND(history);
 COMMAND(search);
+COMMAND(search_all);
 COMMAND(debug);
 COMMAND(pdb);
 /* command-files.c */

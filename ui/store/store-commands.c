@@ -187,6 +187,16 @@ static void add_json_cell(struct strbuf *out, const struct store_cell *cell)
     strbuf_adds(out, "}\n");
 }
 
+void store_describe_match(struct strbuf *out, const struct store_cell *cell, const char *text)
+{
+    add_plain(out, cell->session, strlen(cell->session));
+    strbuf_addf(out, " [%u] ", cell->number);
+    add_time(out, cell->submitted_us);
+    strbuf_addf(out, " %s\n", cell->status);
+    add_source(out, cell);
+    add_matches(out, cell, text);
+}
+
 static bool show_cell(void *context, const struct store_cell *cell)
 {
     struct command *command = context;
@@ -196,12 +206,7 @@ static bool show_cell(void *context, const struct store_cell *cell)
         add_json_cell(&out, cell);
         return put(command, &out);
     }
-    add_plain(&out, cell->session, strlen(cell->session));
-    strbuf_addf(&out, " [%u] ", cell->number);
-    add_time(&out, cell->submitted_us);
-    strbuf_addf(&out, " %s\n", cell->status);
-    add_source(&out, cell);
-    add_matches(&out, cell, command->text);
+    store_describe_match(&out, cell, command->text);
     return put(command, &out);
 }
 

@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "settings.h"
+#include "store.h"
 
 enum {
     STORE_STATUS_DONE = 0,
@@ -17,5 +18,8 @@ enum {
 
 /* The exit status, or -1: none of them was asked for. */
 int store_commands_run(struct settings *settings, const struct cli *cli);
+
+/* Append what a search found: session, number, time and outcome, the source, the lines that hold the text. */
+void store_describe_match(struct strbuf *out, const struct store_cell *cell, const char *text);
 
 #endif
