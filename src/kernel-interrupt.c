@@ -36,18 +36,19 @@ static void interrupt_again(struct hr_timer *timer);
 /*
  * The runner ignores SIGINT until it is about to run the cell's code: a signal that is sooner is
  * lost, and so is sent again. A process that waits in system() ignores it as well, while the child
- * it waits for does not.
+ * it waits for does not. True: only the foreground of its terminal got it.
  */
-static void send_interrupt(struct hr_kernel *kernel)
+static bool send_interrupt(struct hr_kernel *kernel)
 {
     bool deaf = hr_process_ignores(&kernel->process, SIGINT);
 
     if (kernel->tty && hr_tty_interrupt(kernel))
-        return; /* as at a terminal: what runs in the foreground, and not who waits for it */
+        return true; /* as at a terminal: what runs in the foreground, and not who waits for it */
     hr_process_signal(&kernel->process, SIGINT);
     if (deaf)
         hr_timer_start(kernel->engine->loop, &kernel->again, hr_now_ns() + kernel->again_ns,
                        interrupt_again);
+    return false;
 }
 
 static void interrupt_again(struct hr_timer *timer)
@@ -70,8 +71,7 @@ void hr_kernel_interrupt(struct hr_kernel *kernel, int64_t kill_after_ms)
         return;
     hr_kernel_set_state(kernel, HERMES_KERNEL_INTERRUPTING);
     kernel->again_ns = AGAIN_FIRST_NS;
-    send_interrupt(kernel);
-    if (kernel->tty && once_more)
+    if (send_interrupt(kernel) && once_more)
         hr_process_signal(&kernel->process, SIGINT); /* whoever waits for the foreground */
     if (kill_after_ms < 0)
         return;
