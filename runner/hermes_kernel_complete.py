@@ -497,12 +497,13 @@ def defined_in(text):
 
 jedi = [None]               # None: not looked for; False: not there, or not yet; its module jedi.api
 JEDI_LIMIT = 50000          # characters that it gets to read
+jedi_failed = [0.0]         # when its loading last failed: another program may be writing its cache just then
 jedi_runs = []              # whether it does; what it was asked too long ago is finished: it remembers much of that
 
 
 def ask_jedi(place):
     """Never waits for its import: that goes on beside, and the next question has it."""
-    if jedi[0] is None:
+    if jedi[0] is None and monotonic() - jedi_failed[0] > 1:
         jedi[0] = False
         if 'jedi' in modules or any((('jedi', True) in listing(entry or '.')) for entry in search_path()):
             _thread.start_new_thread(load_jedi, ())
@@ -526,7 +527,8 @@ def load_jedi():
         jedi_names(api, Place(text, len(text)))     # the first time takes long
         jedi[0] = api
     except BaseException:
-        pass
+        jedi_failed[0] = monotonic()
+        jedi[0] = None
 
 
 def jedi_names(api, place):
