@@ -11,6 +11,7 @@
 
 #include "json-scan.h"
 #include "notebook-write.h"
+#include "shown.h"
 #include "utf8.h"
 
 static const char page_head[] = "<!DOCTYPE html>\n"
@@ -53,26 +54,6 @@ static void add_escaped(struct strbuf *out, const char *text, size_t size)
     strbuf_free(&repaired);
 }
 
-/* As a terminal leaves it: no escape sequences, of a line that was written over the last state. */
-static void add_output_text(struct strbuf *out, const char *text, size_t size)
-{
-    struct strbuf plain = STRBUF_INIT;
-    size_t line = 0;
-    for (size_t i = 0; i < size; i++) {
-        if (text[i] == '\033' && i + 1 < size && text[i + 1] == '[') {
-            for (i += 2; i < size && !isalpha((unsigned char)text[i]); i++)
-                continue;
-        } else if (text[i] == '\r' && i + 1 < size && text[i + 1] != '\n') {
-            plain.size = line;
-        } else {
-            strbuf_addc(&plain, text[i]);
-            line = text[i] == '\n' ? plain.size : line;
-        }
-    }
-    add_escaped(out, strbuf_text(&plain), plain.size);
-    strbuf_free(&plain);
-}
-
 static void add_pre(struct strbuf *out, const char *class, const char *text, size_t size)
 {
     while (size && isspace((unsigned char)text[size - 1]))
@@ -80,8 +61,16 @@ static void add_pre(struct strbuf *out, const char *class, const char *text, siz
     if (!size)
         return;
     strbuf_addf(out, "<pre class=\"%s\">", class);
-    add_output_text(out, text, size);
+    add_escaped(out, text, size);
     strbuf_adds(out, "</pre>\n");
+}
+
+static void add_shown(struct strbuf *out, const char *class, const char *text, size_t size)
+{
+    struct strbuf plain = STRBUF_INIT;
+    shown_plain(text, size, &plain);
+    add_pre(out, class, strbuf_text(&plain), plain.size);
+    strbuf_free(&plain);
 }
 
 static bool is_base64(const struct strbuf *text)
@@ -114,7 +103,7 @@ static void add_bundle(struct strbuf *out, const struct strbuf *json)
     }
     if (json_get(bundle, "text/plain", &value) && json_kind_of(value) == JSON_STRING) {
         json_decode(value, &text);
-        add_pre(out, "result", strbuf_text(&text), text.size);
+        add_shown(out, "result", strbuf_text(&text), text.size);
     }
     strbuf_free(&text);
 }
@@ -124,10 +113,10 @@ static void add_outputs(struct strbuf *out, const struct outputs *outputs)
     for (size_t i = 0; i < outputs->count; i++) {
         const struct output *output = &outputs->items[i];
         if (output->kind == OUTPUT_STREAM)
-            add_pre(out, output->stream == 2 ? "stderr" : "stdout", strbuf_text(&output->text),
+            add_shown(out, output->stream == 2 ? "stderr" : "stdout", strbuf_text(&output->text),
                     output->text.size);
         else if (output->kind == OUTPUT_ERROR)
-            add_pre(out, "error", strbuf_text(&output->text), output->text.size);
+            add_shown(out, "error", strbuf_text(&output->text), output->text.size);
         else
             add_bundle(out, &output->text);
     }

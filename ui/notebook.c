@@ -28,11 +28,10 @@ static void keep_member(char **more, struct json_span key, struct json_span valu
     *more = strbuf_steal(&text);
 }
 
-/* A "multi-line string": a string, or an array of strings. */
-static bool read_source(struct json_span value, struct strbuf *source)
+bool notebook_text(struct json_span value, struct strbuf *text)
 {
     if (json_kind_of(value) == JSON_STRING) {
-        json_decode(value, source);
+        json_decode(value, text);
         return true;
     }
     if (json_kind_of(value) != JSON_ARRAY)
@@ -41,7 +40,7 @@ static bool read_source(struct json_span value, struct strbuf *source)
     for (size_t position = 0; json_next_element(value, &position, &line);) {
         if (json_kind_of(line) != JSON_STRING)
             return false;
-        json_decode(line, source);
+        json_decode(line, text);
     }
     return true;
 }
@@ -95,7 +94,7 @@ static const char *read_member(struct document_cell *cell, struct json_span key,
         return set_kind(cell, value) ? NULL : "has an unknown cell_type";
     }
     if (json_is_text(key, "source")) {
-        bool good = read_source(value, &source);
+        bool good = notebook_text(value, &source);
         free(cell->source);
         cell->size = source.size;
         cell->source = strbuf_steal(&source);

@@ -8,25 +8,8 @@
 
 #include "json-scan.h"
 #include "json-write.h"
+#include "notebook.h"
 #include "outputs.h"
-
-/* A string, or an array of strings that are its lines. False: neither. */
-static bool read_text(struct json_span value, struct strbuf *out)
-{
-    struct json_span line;
-    if (json_kind_of(value) == JSON_STRING) {
-        json_decode(value, out);
-        return true;
-    }
-    if (json_kind_of(value) != JSON_ARRAY)
-        return false;
-    for (size_t position = 0; json_next_element(value, &position, &line);) {
-        if (json_kind_of(line) != JSON_STRING)
-            return false;
-        json_decode(line, out);
-    }
-    return true;
-}
 
 /* A MIME bundle with its texts as single strings. */
 static void read_bundle(struct outputs *outputs, bool is_result, struct json_span data)
@@ -40,7 +23,7 @@ static void read_bundle(struct outputs *outputs, bool is_result, struct json_spa
         strbuf_add(&bundle, key.start, key.size);
         strbuf_adds(&bundle, ": ");
         strbuf_clear(&text);
-        if (read_text(value, &text))
+        if (notebook_text(value, &text))
             json_add_string(&bundle, strbuf_text(&text), text.size);
         else
             strbuf_add(&bundle, value.start, value.size);
@@ -59,15 +42,15 @@ static void read_error(struct outputs *outputs, struct json_span output)
     if (json_get(output, "traceback", &part) && json_kind_of(part) == JSON_ARRAY) {
         while (json_next_element(part, &position, &line)) {
             strbuf_adds(&text, text.size ? "\n" : "");
-            read_text(line, &text);
+            notebook_text(line, &text);
         }
     }
     if (!text.size) {
         if (json_get(output, "ename", &part))
-            read_text(part, &text);
+            notebook_text(part, &text);
         strbuf_adds(&text, ": ");
         if (json_get(output, "evalue", &part))
-            read_text(part, &text);
+            notebook_text(part, &text);
     }
     outputs_set_error(outputs, strbuf_text(&text), text.size);
     strbuf_free(&text);
@@ -87,7 +70,7 @@ void outputs_read(struct outputs *outputs, const char *json)
             continue;
         if (json_is_text(type, "stream") && json_get(output, "text", &part)) {
             strbuf_clear(&text);
-            read_text(part, &text);
+            notebook_text(part, &text);
             bool is_error = json_get(output, "name", &part) && json_is_text(part, "stderr");
             outputs_add_stream(outputs, is_error ? 2 : 1, strbuf_text(&text), text.size);
         } else if (json_is_text(type, "error")) {

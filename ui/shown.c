@@ -112,3 +112,13 @@ void shown_text(struct shown *shown, bool redact, struct strbuf *out)
     live_text_free(&live);
     strbuf_free(&text);
 }
+
+void shown_plain(const char *text, size_t size, struct strbuf *out)
+{
+    struct shown shown;
+    shown_init(&shown, false);
+    shown_output(&shown, 1, text, size);
+    block_end(shown.block);
+    block_text(shown.block, false, out);
+    shown_free(&shown);
+}

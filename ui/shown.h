@@ -34,4 +34,7 @@ void shown_result(struct shown *shown, const struct hermes_result *result, bool 
 /* Append all of it, at most a mebibyte; redact: secrets become marks. */
 void shown_text(struct shown *shown, bool redact, struct strbuf *out);
 
+/* Append what a terminal shows of a text in the end: bars as they stood last, no escape sequences. */
+void shown_plain(const char *text, size_t size, struct strbuf *out);
+
 #endif

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "json-scan.h"
+#include "notebook.h"
+#include "shown.h"
 #include "text-diff.h"
 
 /* ---- masks --------------------------------------------------------------------------------- */
@@ -113,59 +115,25 @@ static void mask_line(struct strbuf *out, const char *line, size_t size)
     }
 }
 
-/*
- * What a terminal still shows of a line: without escape sequences, and of what returned to its
- * beginning the last.
- */
-static void settle_line(struct strbuf *out, const char *line, size_t size)
-{
-    size_t start = out->size;
-    for (size_t at = 0; at < size; at++) {
-        if (line[at] == '\033' && at + 1 < size && line[at + 1] == '[') {
-            at += 2;
-            while (at < size && !isalpha((unsigned char)line[at]))
-                at++;
-        } else if (line[at] == '\r') {
-            if (at + 1 < size)
-                out->size = start;
-        } else {
-            strbuf_addc(out, line[at]);
-        }
-    }
-    while (out->size > start && out->data[out->size - 1] == ' ')
-        out->size--;
-}
-
 void verify_mask(struct strbuf *out, const char *text, size_t size)
 {
-    struct strbuf line = STRBUF_INIT;
-    for (size_t at = 0; at < size;) {
-        const char *end = memchr(text + at, '\n', size - at);
-        size_t length = end ? (size_t)(end - text) - at : size - at;
-        strbuf_clear(&line);
-        settle_line(&line, text + at, length);
-        mask_line(out, strbuf_text(&line), line.size);
+    struct strbuf plain = STRBUF_INIT;
+    shown_plain(text, size, &plain);
+    const char *lines = strbuf_text(&plain);
+    for (size_t at = 0; at < plain.size;) {
+        const char *end = memchr(lines + at, '\n', plain.size - at);
+        size_t length = end ? (size_t)(end - lines) - at : plain.size - at, kept = length;
+        while (kept && lines[at + kept - 1] == ' ')
+            kept--;
+        mask_line(out, lines + at, kept);
         if (end)
             strbuf_addc(out, '\n');
         at += length + 1;
     }
-    strbuf_free(&line);
+    strbuf_free(&plain);
 }
 
 /* ---- outputs ------------------------------------------------------------------------------- */
-
-/* A text of a notebook: a string, or an array of them. */
-static void add_notebook_text(struct strbuf *out, struct json_span text)
-{
-    struct json_span part;
-    size_t position = 0;
-    if (json_kind_of(text) == JSON_STRING)
-        json_decode(text, out);
-    while (json_kind_of(text) == JSON_ARRAY && json_next_element(text, &position, &part)) {
-        if (json_kind_of(part) == JSON_STRING)
-            json_decode(part, out);
-    }
-}
 
 static void end_line(struct strbuf *out)
 {
@@ -180,7 +148,7 @@ static void add_bundle(struct strbuf *out, struct json_span data)
     size_t position = 0;
     end_line(out);
     if (json_get(data, "text/plain", &value)) {
-        add_notebook_text(out, value);
+        notebook_text(value, out);
         end_line(out);
     }
     while (json_kind_of(data) == JSON_OBJECT && json_next_member(data, &position, &key, &value)) {
@@ -197,51 +165,51 @@ static void add_error(struct strbuf *out, struct json_span output)
     struct json_span part;
     end_line(out);
     if (json_get(output, "ename", &part))
-        add_notebook_text(out, part);
+        notebook_text(part, out);
     strbuf_adds(out, ": ");
     if (json_get(output, "evalue", &part))
-        add_notebook_text(out, part);
+        notebook_text(part, out);
     end_line(out);
 }
 
 /* An array of outputs in parts: streams and displays in order, standard error, the error. */
-struct shown {
+struct parts {
     struct strbuf output, errors, failure;
 };
 
-static void add_output(struct shown *shown, struct json_span output, bool one_stream)
+static void add_output(struct parts *parts, struct json_span output, bool one_stream)
 {
     struct json_span type, part;
     if (!json_get(output, "output_type", &type))
         return;
     if (json_is_text(type, "stream") && json_get(output, "text", &part)) {
         bool error = json_get(output, "name", &type) && json_is_text(type, "stderr");
-        add_notebook_text(error && !one_stream ? &shown->errors : &shown->output, part);
+        notebook_text(part, error && !one_stream ? &parts->errors : &parts->output);
     } else if (json_is_text(type, "error")) {
-        add_error(&shown->failure, output);
+        add_error(&parts->failure, output);
     } else if (json_get(output, "data", &part)) {
-        add_bundle(&shown->output, part);
+        add_bundle(&parts->output, part);
     }
 }
 
 /* Append the comparable text. Returns whether there was something on standard error. */
 static bool add_text(struct strbuf *out, const char *json, bool one_stream)
 {
-    struct shown shown = {STRBUF_INIT, STRBUF_INIT, STRBUF_INIT};
+    struct parts sorted = {STRBUF_INIT, STRBUF_INIT, STRBUF_INIT};
     struct strbuf error = STRBUF_INIT;
     struct json_span outputs, output;
     size_t position = 0;
     if (json && json_check(json, strlen(json), &outputs, &error) &&
         json_kind_of(outputs) == JSON_ARRAY) {
         while (json_next_element(outputs, &position, &output))
-            add_output(&shown, output, one_stream);
+            add_output(&sorted, output, one_stream);
     }
-    struct strbuf *parts[] = {&shown.output, &shown.errors, &shown.failure};
-    bool has_errors = shown.errors.size > 0;
+    struct strbuf *texts[] = {&sorted.output, &sorted.errors, &sorted.failure};
+    bool has_errors = sorted.errors.size > 0;
     for (size_t i = 0; i < 3; i++) {
-        end_line(parts[i]);
-        verify_mask(out, strbuf_text(parts[i]), parts[i]->size);
-        strbuf_free(parts[i]);
+        end_line(texts[i]);
+        verify_mask(out, strbuf_text(texts[i]), texts[i]->size);
+        strbuf_free(texts[i]);
     }
     strbuf_free(&error);
     return has_errors;

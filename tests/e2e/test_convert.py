@@ -104,7 +104,8 @@ class Convert(unittest.TestCase):
 
     def test_pages(self):
         cell = {"cell_type": "code", "execution_count": 1, "metadata": {}, "source": "print('<b>')", "outputs": [
-            {"output_type": "stream", "name": "stdout", "text": ["<script>\n", "10%\r100%\n"]},
+            {"output_type": "stream", "name": "stdout",
+             "text": ["<script>\n", "10%\r100%\n", "1/9\n\x1b[A\x1b[K9/9\n"]},
             {"output_type": "display_data", "metadata": {}, "data": {"image/png": "QUJD\n", "text/plain": ["<F>"]}},
             {"output_type": "display_data", "metadata": {}, "data": {"text/html": "<i>x</i>", "text/plain": "html"}},
             {"output_type": "error", "ename": "E", "evalue": "v", "traceback": ["\x1b[0;31mE\x1b[0m: v"]}]}
@@ -114,7 +115,7 @@ class Convert(unittest.TestCase):
         for part in ("<title>a.ipynb</title>", "# &lt;T&gt;", "print('&lt;b&gt;')", "&lt;script&gt;\n100%",
                      '<img alt="output" src="data:image/png;base64,QUJD', ">html<", ">E: v<"):
             self.assertIn(part, page)
-        for part in ("<script", "<i>", "\x1b", "10%\r"):
+        for part in ("<script", "<i>", "\x1b", "10%\r", "1/9"):
             self.assertNotIn(part, page)
         text = self.good("a.ipynb", "a.md")
         for part in ("# <T>\n", "```python\nprint('<b>')\n```", "100%", "E"):

@@ -50,7 +50,9 @@ class Verify(unittest.TestCase):
     def test_what_changes_by_nature_is_masked(self):
         self.store("object()", "import datetime; print(datetime.datetime.now())", "import time; print(time.ctime())",
                    "import uuid; uuid.uuid4()", "import tempfile; print(tempfile.mkdtemp(dir='/tmp'))",
-                   "%%time\nx = 1", "print('12%\\r100%')", "import warnings; warnings.warn('old')")
+                   "%%time\nx = 1", "print('12%\\r100%')",
+                   "import random; print(random.random(), end='\\n\\x1b[A\\x1b[Kdone\\n')",
+                   "import warnings; warnings.warn('old')")
         self.assertEqual(self.verify()[0], 0, self.verify()[1])
 
     def test_what_differs_is_shown(self):
