@@ -1832,6 +1832,11 @@ def describe(error):
     return text
 
 
+def is_own(frame):
+    """The runner's, or that of compile_lightly()."""
+    return frame.f_globals is private or frame.f_globals is scratch
+
+
 def user_part(traceback):
     """Without the runner's frames: from the cell's first on, or what follows the runner's last."""
     found = traceback
@@ -1843,7 +1848,7 @@ def user_part(traceback):
         found = found.tb_next
     kept, own = [], 0
     while traceback is not None:
-        if traceback.tb_frame.f_globals is private:
+        if is_own(traceback.tb_frame):
             own = len(kept) + 1
         else:
             kept.append(traceback)
@@ -1865,8 +1870,7 @@ def standard_text(error):
         lines.clear()
         tool = private_module('traceback')
         shown = tool.TracebackException(kind, error, start)
-        if python < (3, 13):
-            correct(shown, error, 0)
+        correct(shown, error, 0)
         text = ''.join(shown.format())
     finally:
         lines.clear()
@@ -1895,14 +1899,17 @@ def repair_syntax_error(error):
 
 
 def correct(shown, error, depth):
-    """Before 3.13 the interpreter prints an uncaught exception itself, not quite as the traceback module does: it has
-    "Did you mean", other names of modules, tabs and carets. So it is asked for what stands below the frames."""
+    """Of chained exceptions and members of groups the runner's frames are not shown either. And before 3.13 the
+    interpreter prints an uncaught exception itself, not quite as the traceback module does: it has "Did you mean",
+    other names of modules, tabs and carets. So it is asked for what stands below the frames."""
     seen = 0
     while shown is not None and error is not None and seen < 100:
+        if seen or depth:
+            cut_frames(shown, traceback_of(error))
         seen += 1
         members = getattr(shown, 'exceptions', None)
         if members is None:
-            text = last_lines(error)
+            text = last_lines(error) if python < (3, 13) else None
             if text is not None:
                 shown.format_exception_only = (text,).__iter__
         elif depth < 10:
@@ -1912,6 +1919,16 @@ def correct(shown, error, depth):
             shown, error = shown.__cause__, cause_of(error)
         else:
             shown, error = shown.__context__, context_of(error)
+
+
+def cut_frames(shown, traceback):
+    found = traceback
+    while found is not None:
+        if is_own(found.tb_frame):
+            shown.stack = private_module('traceback').TracebackException(
+                BaseException, BaseException(), user_part(traceback)).stack
+            return
+        found = found.tb_next
 
 
 class Catcher:

@@ -860,6 +860,34 @@ class Traceback(Case):
             self.assertNotRegex(text, 'hermes|run_special|serve|rich_forms|asyncio')
             self.assertIn('<cell ', text)
 
+    def test_frames_of_the_runner_are_cut_in_chains(self):
+        kernel = self.kernel()
+        self.ok(kernel, 'class D:\n    def __repr__(self): return str(1/0)\ndef f():\n    display(D())')
+        chains = ['try: f()\nexcept Exception: raise ValueError(2)',
+                  'try: f()\nexcept Exception as e: raise ValueError(2) from e']
+        if VERSION >= (3, 11):
+            chains.append('try: f()\nexcept Exception as e: raise ExceptionGroup("two", [ValueError(2), e])')
+        for source in chains:
+            text = kernel.run(source, DISPLAY)[2]
+            self.assertNotRegex(text, 'hermes|rich_forms|plain_text')
+            self.assertRegex(text, r'line 1, in <module>(?s:.*)in f\n(?s:.*)in __repr__\n(?s:.*)ZeroDivisionError')
+            self.assertIn('ValueError: 2', text)
+
+    def test_an_interrupt_while_an_exception_is_taken(self):
+        """It comes between the end of the cell's code and what the runner keeps of that."""
+        kernel = self.kernel()
+        self.ok(kernel, '''
+            import sys
+            def profile(frame, event, argument):
+                if event == 'c_call' and 'job' in frame.f_globals and sys.exc_info()[0] is ZeroDivisionError:
+                    raise KeyboardInterrupt
+            ''')
+        status, _, text = kernel.run('sys.setprofile(profile)\n1/0')
+        self.assertEqual(status, INTERRUPTED)
+        self.assertNotIn('hermes', text)
+        self.assertRegex(text, r'^Traceback .*\n  File "<cell 2>", line 2, in <module>\n(?s:.*)\nZeroDivisionError: .*\n\n'
+                               r'During handling (?s:.*)\nKeyboardInterrupt\n$')
+
     def test_import_of_a_zipped_module_shows_its_lines(self):
         import zipfile
         folder = self.folder()
@@ -1445,6 +1473,7 @@ class Signals(Case):
             self.assertIn(status, (OK, EXCEPTION, INTERRUPTED))
             self.assertEqual(status == OK, text == '')
             self.assertNotIn('could not be described', text)
+            self.assertNotIn('hermes', text)
         self.assertEqual(self.ok(kernel, 'print("alive")'), 'alive\n')
         kernel.post('print("in it")\nwhile True: pass')     # the moments above may all have been too early or too late
         end = time.monotonic() + 10
