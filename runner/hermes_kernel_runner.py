@@ -1255,7 +1255,8 @@ def load_later():
             later = b''
 
 
-def stub(name):
+def loading_on_first_call(name):
+    """Stands for a function of the second part until that is there and takes the name."""
     def call(*arguments):
         load_later()
         return private[name](*arguments)
@@ -1264,7 +1265,7 @@ def stub(name):
 
 for name in ('mend_descriptor', 'mend_streams', 'find_fflush', 'leave_child', 'run_special', 'help_spawn',
              'mend_debugger', 'describe', 'user_part', 'to_answer'):
-    private[name] = stub(name)
+    private[name] = loading_on_first_call(name)
 own_pid = getpid()
 
 
