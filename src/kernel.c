@@ -156,7 +156,9 @@ void hr_kernel_advance(struct hr_kernel *kernel)
     kernel->current = cell;
     cell->wire_id = random_id(kernel->engine);
     if (kernel->ready) {
-        hr_kernel_drain(kernel); /* what is there by now belongs to no cell */
+        if (kernel->tty && kernel->execution_count)
+            hr_tty_forget_input(kernel); /* was for an earlier one */
+        hr_kernel_drain(kernel);         /* what is there by now belongs to no cell */
         cell_started(kernel);    /* before the send: what comes from now on is its output */
     }
     if ((!kernel->init_sent && !hr_kernel_send_init(kernel, cell)) ||

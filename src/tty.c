@@ -122,13 +122,21 @@ static int open_slave(const struct hr_tty *tty)
 void hr_tty_settle(struct hr_kernel *kernel)
 {
     struct hr_tty *tty = kernel->tty;
-    int master = kernel->streams[0].watch.fd, slave;
+    int master = kernel->streams[0].watch.fd;
     struct termios now;
 
     if (master < 0)
         return;
     if (tcgetattr(master, &now) == 0 && memcmp(&now, &tty->modes, sizeof now) != 0)
         tcsetattr(master, TCSANOW, &tty->modes);
+    hr_tty_forget_input(kernel);
+}
+
+void hr_tty_forget_input(struct hr_kernel *kernel)
+{
+    struct hr_tty *tty = kernel->tty;
+    int slave;
+
     if (!tty->typed)
         return;
     tty->typed = false;

@@ -51,6 +51,11 @@ int hr_tty_open(struct hr_kernel *kernel);
 void hr_tty_free(struct hr_kernel *kernel);
 /* A cell has ended: the next one finds modes as they were at first, and no input. */
 void hr_tty_settle(struct hr_kernel *kernel);
+/*
+ * Throw away what was typed and nobody has read: also before the next cell starts, for an answer
+ * may come just behind the end of its cell.
+ */
+void hr_tty_forget_input(struct hr_kernel *kernel);
 /* The terminal takes input again. */
 void hr_tty_send_input(struct hr_kernel *kernel);
 /*

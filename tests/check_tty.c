@@ -237,6 +237,35 @@ START_TEST(unread_input_is_gone_with_its_cell)
 }
 END_TEST
 
+/* The answer was on its way when the cell ended: it is nobody's. */
+START_TEST(input_between_cells_is_no_input_of_the_next)
+{
+    uint64_t cell;
+
+    hermes_event_free(te_done(submit("print('first')")));
+    type("late\nand half");
+    cell = submit("print(repr(input('? ')))");
+    te_output(cell, "? ");
+    state_becomes(HERMES_INPUT_WAITS, HERMES_INPUT_WAITS);
+    type("meant\n");
+    done_with(cell, "? meant\n'meant'\n");
+}
+END_TEST
+
+/* There was none that it could be for. */
+START_TEST(the_first_cell_gets_what_was_typed_before_it)
+{
+    struct hermes_cell cell = tty_cell("print(repr(input('? ')))");
+    struct hermes_result *result;
+
+    ck_assert_int_eq(hermes_start(engine, &cell, &the_kernel, NULL), 0);
+    type("early\n");
+    result = te_run_cell(engine, &cell);
+    EXPECT(result, result->outcome == HERMES_SUCCESS && te_has(result, "? 'early'\n"));
+    hermes_result_free(result);
+}
+END_TEST
+
 START_TEST(a_child_reads_the_terminal)
 {
     uint64_t cell = submit("import subprocess\nsubprocess.run(['head', '-n', '1'])");
@@ -776,6 +805,8 @@ static Suite *suite(void)
     tcase_add_test(input, a_password_is_not_shown);
     tcase_add_test(input, end_of_file_is_typed);
     tcase_add_test(input, unread_input_is_gone_with_its_cell);
+    tcase_add_test(input, input_between_cells_is_no_input_of_the_next);
+    tcase_add_test(input, the_first_cell_gets_what_was_typed_before_it);
     tcase_add_test(input, a_child_reads_the_terminal);
     tcase_add_test(input, much_input_waits_and_is_bounded);
     tcase_add_test(input, another_size_is_told);

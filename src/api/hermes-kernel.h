@@ -495,7 +495,8 @@ HERMES_API void hermes_wake(struct hermes_engine *engine);
  * Type at the terminal of a HERMES_IO_TTY kernel: bytes as a keyboard sends them. Its line
  * discipline is a real one: 3 interrupts what reads or runs there, 4 is end-of-file. Bytes that
  * nobody reads wait; what still waits when a cell settles is thrown away (a cell's answers are no
- * input of the next).
+ * input of the next), and so is, when the next one starts, what came in between. The first cell of
+ * a kernel gets what was typed before it.
  *   Errors: HERMES_ENOENT  no such kernel, dead, or without a terminal
  *           HERMES_EAGAIN  1 MiB waits already; nothing was taken
  */
