@@ -9,10 +9,10 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "authority.h"
-#include "hermes-kernel.h"
-#include "testlib.h"
+#include "engine-testlib.h"
 
 /* What the handler saw last. */
 static struct {
@@ -446,7 +446,10 @@ static char *retire_it(const struct hermes_tool_call *call)
     return strdup("{\"done\":1}");
 }
 
-/* A call that runs goes on, and a handler may use the authority: no lock is held. */
+/*
+ * A call that runs goes on, and a handler may use the authority: no lock is held (else this never
+ * ends).
+ */
 START_TEST(a_call_that_runs_outlives_the_retirement)
 {
     struct hermes_authority_options options = options_of(retire_it);
@@ -458,16 +461,37 @@ START_TEST(a_call_that_runs_outlives_the_retirement)
 }
 END_TEST
 
+/* Kilobytes of address space. A sanitizer keeps what is freed, and looks by itself. */
+static long space_in_use(void)
+{
+    return TE_SANITIZED ? 0 : te_memory_kb(getpid(), "VmSize");
+}
+
+/* It is held until the last of them goes, and no longer: seen by its size. */
 START_TEST(references)
 {
+    enum { SIZE_KB = 16 << 10 };
     struct hermes_authority_options options = options_of(handle);
-    struct hermes_authority *authority = make(&options);
+    struct hermes_authority *authority;
+    char *session = malloc((SIZE_KB << 10) + 1);
+    long before, held;
 
+    ck_assert_ptr_nonnull(session);
+    memset(session, 's', SIZE_KB << 10);
+    session[SIZE_KB << 10] = '\0';
+    options.session = session;
+    before = space_in_use();
+    authority = make(&options);
+    held = space_in_use();
+    ck_assert(TE_SANITIZED || held >= before + SIZE_KB);
     hermes_authority_ref(authority);
     hermes_authority_unref(authority);
+    ck_assert_int_ge(space_in_use(), held);
     answers(authority, "terminal", "{}", "{\"ok\":true}");
     hermes_authority_unref(authority);
+    ck_assert_int_lt(space_in_use(), before + SIZE_KB);
     hermes_authority_unref(NULL);
+    free(session);
 }
 END_TEST
 
