@@ -885,8 +885,8 @@ class Traceback(Case):
         status, _, text = kernel.run('sys.setprofile(profile)\n1/0')
         self.assertEqual(status, INTERRUPTED)
         self.assertNotIn('hermes', text)
-        self.assertRegex(text, r'^Traceback .*\n  File "<cell 2>", line 2, in <module>\n(?s:.*)\nZeroDivisionError: .*\n\n'
-                               r'During handling (?s:.*)\nKeyboardInterrupt\n$')
+        self.assertRegex(text, r'^Traceback .*\n  File "<cell 2>", line 2, in <module>\n(?s:.*)\nZeroDivisionError: '
+                               r'.*\n\nDuring handling (?s:.*)\nKeyboardInterrupt\n$')
 
     def test_import_of_a_zipped_module_shows_its_lines(self):
         import zipfile
