@@ -48,7 +48,8 @@ _AuthorityOptions = _struct(
     ("tools", _c.POINTER(_text)), ("max_calls", _int64), ("handler", _Handler), ("context", _pointer))
 _Setup = _struct(
     "Setup", ("size", _c.c_size_t), ("io", _c.c_int), ("stdin_source", _c.c_int), ("env", _c.c_int), ("script", _text),
-    ("argv", _c.POINTER(_text)), ("path0", _text))
+    ("argv", _c.POINTER(_text)), ("path0", _text), ("requests", _c.c_bool), ("terminal", _text), ("columns", _c.c_int),
+    ("rows", _c.c_int))
 _Cell = _struct(
     "CellOptions", ("size", _c.c_size_t), ("session", _text), ("task_id", _text), ("child_id", _text), ("mode", _c.c_int),
     ("python", _text), ("cwd", _text), ("tools", _c.POINTER(_text)), ("code", _text), ("code_size", _c.c_size_t),
@@ -58,11 +59,14 @@ _Cell = _struct(
 _Event = _struct(
     "Event", ("type", _c.c_int), ("cell", _id), ("kernel", _id), ("stream", _c.c_int), ("data", _pointer),
     ("size", _c.c_size_t), ("is_result", _c.c_bool), ("execution_count", _id), ("result", _pointer), ("state", _c.c_int),
-    ("cause", _c.c_int), ("session", _text), ("tool_call", _c.POINTER(_Call)))
-_EVENTS = ("started", "output", "display", "done", "background", "kernel", "tool_call")
+    ("cause", _c.c_int), ("session", _text), ("tool_call", _c.POINTER(_Call)), ("request", _id))
+_EVENTS = ("started", "output", "display", "done", "background", "kernel", "tool_call", "answer")
 _STATES = ("starting", "idle", "busy", "interrupting", "stopping", "dead")
 _CAUSES = ("", "reset", "timeout", "interrupted", "killed", "exited", "died", "evicted", "idle", "key_changed")
 _MODES = {None: 0, "project": 1, "strict": 2}
+_IO = {"pipes": 0, "onepipe": 1, "tty": 2}
+_ENV = {"scrub": 0, "inherit": 1}
+_INPUT_STATES = {"waits": 1, "raw": 2, "no_echo": 4}
 _FLAGS = {"reset": 1, "echo": 2, "await_": 4, "display": 8, "interactive": 16, "no_spill": 64, "no_redact": 128}
 _RESULTS = {
     "hermes_version": _text, "hermes_kernel_mode": _text, "hermes_status_name": _text, "hermes_status_text": _text,
@@ -129,7 +133,13 @@ class ToolCall:
         for name in ("owner", "session", "task_id", "tool"):
             value = getattr(call, name)
             setattr(self, name, None if value is None else value.decode("utf-8", "replace"))
-        self.arguments = _json.loads(call.arguments or b"{}")
+        self._text, self._arguments = call.arguments or b"{}", None
+
+    @property
+    def arguments(self):
+        if self._arguments is None:  # read by who asks: it may be nested deeper than json goes
+            self._arguments = _json.loads(self._text)
+        return self._arguments
 
 
 def _answer(handler, call):
@@ -182,6 +192,14 @@ def _strdup(text, _libc=_c.CDLL(None)):
 # ---- cells ---------------------------------------------------------------------------------------------------------------
 
 
+def _bundle(text):
+    """MIME types and data; empty if they hold JSON that is nested deeper than json goes."""
+    try:
+        return _json.loads(text.decode())
+    except RecursionError:
+        return {}
+
+
 class Cell:
     """A cell that was submitted."""
 
@@ -192,7 +210,9 @@ class Cell:
         """What happens, as dicts with "type", until and with {"type": "done", "result": ...}."""
         while self._result is None:
             event = self._queue.get()
-            if event["type"] == "done":
+            if event["type"] == "display":
+                event["data"] = _bundle(event["data"])
+            elif event["type"] == "done":
                 self._result = event["result"]
             yield event
 
@@ -221,7 +241,7 @@ class Engine:
     def __init__(self, config=None, on_event=None):
         """config: options, as configure(). on_event: gets what belongs to no cell ("kernel", "background"), as dicts, on a
         thread of the engine's own."""
-        self._engine, self._cells, self._lock = _pointer(), {}, _threading.Lock()
+        self._engine, self._cells, self._answers, self._lock = _pointer(), {}, {}, _threading.Lock()
         self._on_event, self._puller, self._closing = on_event, None, False
         error = _Error()
         _check(_library().hermes_engine_new(_c.byref(self._engine), _c.byref(error)), error)
@@ -274,9 +294,12 @@ class Engine:
         """Queue a cell and return it, a Cell.
 
         options: session or task_id (one is needed), child_id, mode ("project", "strict"), python (default: this
-        interpreter), cwd, tools (names; None: all; empty: none; other names are another kernel), file_name, first_line, timeout (seconds; None: as
-        configured; negative: none), max_tool_calls, env ("scrub", "inherit"), and the flags reset, echo, await_, display,
-        interactive, no_spill, no_redact."""
+        interpreter), cwd, tools (names; None: all; empty: none; other names are another kernel), file_name, first_line,
+        timeout (seconds; None: as configured; negative: none), max_tool_calls, and the flags reset, echo, await_, display,
+        interactive, no_spill, no_redact.
+        What is fixed when a kernel starts, and so the same for all its cells: env ("scrub", "inherit"), io ("pipes",
+        "onepipe", "tty"), with "tty" also terminal (TERM), columns, rows (these may differ), and requests (True: request()
+        works)."""
         ident = _id()
         with self._lock:
             self._pull()
@@ -296,8 +319,10 @@ class Engine:
                      tools=_names(options.pop("tools", None)), python=_encoded(options.pop("python", _sys.executable)))
         timeout = options.pop("timeout", None)
         cell.timeout_ms = 0 if timeout is None else int(timeout * 1000) or 1
-        if options.pop("env", "scrub") == "inherit":
-            cell.setup = _c.pointer(_Setup(_c.sizeof(_Setup), env=1))
+        cell.setup = _c.pointer(_Setup(
+            _c.sizeof(_Setup), io=_IO[options.pop("io", "pipes")], env=_ENV[options.pop("env", "scrub")],
+            requests=bool(options.pop("requests", False)), terminal=_encoded(options.pop("terminal", None)),
+            columns=options.pop("columns", 0), rows=options.pop("rows", 0)))
         for name, flag in _FLAGS.items():
             cell.flags |= flag if options.pop(name, False) else 0
         for name in ("session", "task_id", "child_id", "cwd", "file_name"):
@@ -319,6 +344,40 @@ class Engine:
     def refuse(self, call, why):
         """Refuse a "tool_call" event; it costs nothing of the cell's budget."""
         return self._call("hermes_tool_refuse", _id(call.id), _encoded(why))
+
+    # ---- beside the cells
+
+    def input(self, kernel, data):
+        """Type at the terminal of a kernel with io="tty": bytes or text. False: there is none."""
+        data = data.encode() if isinstance(data, str) else data
+        return self._call("hermes_input", _id(kernel), data, _c.c_size_t(len(data)), None)
+
+    def input_state(self, kernel):
+        """What the terminal's foreground does about input now: a set of "waits", "raw", "no_echo"."""
+        state = _library().hermes_input_state(self._engine, _id(kernel)) if self._engine else 0
+        return {name for name, flag in _INPUT_STATES.items() if state > 0 and state & flag}
+
+    def resize(self, kernel, columns, rows):
+        """Give the terminal another size. False: there is none."""
+        return self._call("hermes_resize", _id(kernel), _c.c_int(columns), _c.c_int(rows))
+
+    def request(self, kernel, question, timeout=None):
+        """Ask a kernel with requests=True something beside its cells, a dict ({"request": "complete", "code": "wid"}; see
+        hermes-kernel-protocol(7)), and wait for the answer, a dict; with "error" if there is none within timeout seconds
+        (None: 1; negative: no limit). Not from on_event, which it would wait for."""
+        ident, error, answer = _id(), _Error(), _queue.SimpleQueue()
+        limit = 0 if timeout is None else int(timeout * 1000) or 1
+        with self._lock:
+            self._pull()
+            if not self._engine:
+                raise Error(-6, "the engine is closed")
+            _check(_library().hermes_request(self._engine, _id(kernel), _json.dumps(question).encode(), _int64(limit),
+                                             _c.byref(ident), _c.byref(error)), error)
+            self._answers[ident.value] = answer
+        try:
+            return _json.loads(answer.get())
+        finally:
+            self._answers.pop(ident.value, None)
 
     # ---- events
 
@@ -346,7 +405,7 @@ class Engine:
         if event.stream:
             described["stream"] = event.stream
         if described["type"] == "display":
-            described.update(data=_json.loads(described["data"].decode()), is_result=event.is_result)
+            described["is_result"] = event.is_result
         elif described["type"] == "started":
             described["execution_count"] = event.execution_count
         elif described["type"] == "done":
@@ -356,10 +415,17 @@ class Engine:
                              session=(event.session or b"").decode("utf-8", "replace"))
         elif described["type"] == "tool_call":
             described["call"] = ToolCall(event.tool_call[0])
+        elif described["type"] == "answer":
+            described["request"] = event.request
         return described
 
     def _route(self, ident, event):
-        if ident:
+        if event["type"] == "answer":
+            with self._lock:  # a request() that is under way has entered itself then
+                waiting = self._answers.get(event["request"])
+            if waiting:
+                waiting.put(event["data"])
+        elif ident:
             with self._lock:  # a submit() that is under way has entered its cell then
                 cell = self._cells.get(ident)
                 if event["type"] == "done":

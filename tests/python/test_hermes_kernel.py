@@ -4,16 +4,64 @@
 import _thread
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
+import time
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python"))
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(TOP, "python"))
 import hermes_kernel  # noqa: E402
 
 PATIENCE = 30
+
+
+class Layout(unittest.TestCase):
+    """What is written down a second time is what the header has."""
+
+    maxDiff = None
+    STRUCTS = {"hermes_error": hermes_kernel._Error, "hermes_tool_call": hermes_kernel._Call,
+               "hermes_authority_options": hermes_kernel._AuthorityOptions,
+               "hermes_kernel_setup": hermes_kernel._Setup, "hermes_cell": hermes_kernel._Cell,
+               "hermes_event": hermes_kernel._Event}
+    NAMES = {"EVENT": hermes_kernel._EVENTS, "KERNEL": hermes_kernel._STATES, "PREVIOUS": hermes_kernel._CAUSES}
+    NUMBERS = {"CELL": hermes_kernel._FLAGS, "MODE": hermes_kernel._MODES, "IO": hermes_kernel._IO,
+               "ENV": hermes_kernel._ENV, "INPUT": hermes_kernel._INPUT_STATES}
+
+    def test_structs_and_numbers(self):
+        expected = {}
+        for name, struct in self.STRUCTS.items():
+            expected["sizeof(struct %s)" % name] = hermes_kernel._c.sizeof(struct)
+            for field in struct._fields_:
+                expected["offsetof(struct %s, %s)" % (name, field[0])] = getattr(struct, field[0]).offset
+        for prefix, names in self.NAMES.items():
+            for number, name in enumerate(names):
+                expected["HERMES_%s_%s" % (prefix, name.upper() or "NONE")] = number
+        for prefix, names in self.NUMBERS.items():
+            for name, number in names.items():
+                name = {None: "DEFAULT", "onepipe": "ONE_PIPE"}.get(name) or name.upper().strip("_")
+                expected["HERMES_%s_%s" % (prefix, name)] = number
+        program = '#include <stdio.h>\n#include "hermes-kernel.h"\nint main(void) {%s return 0; }' % "".join(
+            'printf("%%zu\\n", (size_t)(%s));\n' % expression for expression in expected)
+        with tempfile.TemporaryDirectory() as folder:
+            with open(folder + "/print.c", "w") as file:
+                file.write(program)
+            environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+            compiler = shlex.split(os.environ.get("CC") or "cc") + ["-I", TOP + "/src/api"]
+            subprocess.run(compiler + ["-o", folder + "/print", folder + "/print.c"], check=True, env=environment)
+            said = subprocess.run([folder + "/print"], stdout=subprocess.PIPE, check=True, env=environment).stdout
+        self.assertEqual(dict(zip(expected, map(int, said.split()))), expected)
+
+    def test_no_event_is_unknown(self):
+        with open(TOP + "/src/api/hermes-kernel.h") as file:
+            found = re.search(r"enum hermes_event_type \{(.*?)\};", file.read(), re.S).group(1)
+        self.assertEqual(tuple(name.lower() for name in re.findall(r"^ *HERMES_EVENT_(\w+),", found, re.M)),
+                         hermes_kernel._EVENTS)
 
 
 class Cells(unittest.TestCase):
@@ -59,6 +107,83 @@ class Cells(unittest.TestCase):
         cell = self.engine.submit("display({'text/plain': 'x'}, raw=True)", session="s", display=True)
         bundles = [e["data"] for e in cell.events() if e["type"] == "display"]
         self.assertEqual(bundles, [{"text/plain": "x"}])
+
+    def test_nothing_that_a_cell_sends_stops_the_events(self):
+        nested = "[" * 999 + "]" * 999      # JSON, but deeper than json.loads() goes
+        results = []
+
+        def work():
+            cell = self.engine.submit("display({'application/json': %r, 'text/plain': 'x'}, raw=True)" % nested,
+                                      session="s", display=True)
+            results.append(cell.result())
+            results.append(self.run_cell(
+                "import sys, hermes_tools\nsys.setrecursionlimit(9000)\nlist = []\n"
+                "for _ in range(990): list = [list]\nprint(hermes_tools.terminal(list))",
+                lambda call: {"got": str(call.arguments)[:5]}))
+            results.append(self.run_cell("print('alive')"))
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        thread.join(PATIENCE)
+        self.assertEqual([result["status"] for result in results], ["success"] * 3, results)
+
+    def test_environment(self):
+        os.environ["HERMES_TEST_SEEN"] = "yes"
+        self.addCleanup(os.environ.pop, "HERMES_TEST_SEEN")
+        code = "import os; print(os.environ.get('HERMES_TEST_SEEN'))"
+        self.assertEqual(self.run_cell(code)["output"], "None\n")
+        self.assertEqual(self.run_cell(code, session="i", env="inherit")["output"], "yes\n")
+
+    def test_terminal(self):
+        cell = self.engine.submit("import os\nprint(tuple(os.get_terminal_size()), os.environ['TERM'])\n"
+                                  "name = input('name? ')\nprint('hello', name, tuple(os.get_terminal_size()))",
+                                  session="t", io="tty", columns=77, rows=11, terminal="vt100")
+        shown = b""
+        for event in cell.events():
+            if event["type"] != "output":
+                continue
+            shown += event["data"]
+            if shown.endswith(b"name? "):
+                end = time.monotonic() + PATIENCE
+                while "waits" not in self.engine.input_state(event["kernel"]) and time.monotonic() < end:
+                    time.sleep(0.005)
+                self.assertTrue(self.engine.resize(event["kernel"], 99, 12))
+                self.assertTrue(self.engine.input(event["kernel"], "Zo\u00eb\n"))
+        self.assertEqual(cell.result()["output"], "(77, 11) vt100\nname? Zo\u00eb\nhello Zo\u00eb (99, 12)\n")
+        self.assertFalse(self.engine.input(1 << 40, b"x"))
+        self.assertFalse(self.engine.resize(1 << 40, 80, 24))
+        self.assertEqual(self.engine.input_state(1 << 40), set())
+
+    def test_requests(self):
+        self.assertEqual(self.run_cell("width = 7", session="q", requests=True)["status"], "success")
+        kernel = self.engine.kernels()[0]["id"]
+        answer = self.engine.request(kernel, {"request": "complete", "code": "wid"}, 10)
+        self.assertIn("width", [match["text"] for match in answer["matches"]])
+        cell = self.engine.submit("print('on', flush=True)\nwhile True: pass", session="q", requests=True)
+        for event in cell.events():
+            if event["type"] == "output":
+                self.assertTrue(self.engine.request(kernel, {"request": "ping"}, 10)["busy"])
+                cell.interrupt()
+        self.assertIn("error", self.engine.request(kernel, {"request": "no such thing"}))
+        self.run_cell("1", session="plain")
+        plain = [one["id"] for one in self.engine.kernels() if one["session"] == "plain"][0]
+        with self.assertRaises(hermes_kernel.Error) as caught:
+            self.engine.request(plain, {"request": "ping"})
+        self.assertEqual(caught.exception.name, "HERMES_ENOENT")
+
+    def test_a_request_to_a_kernel_that_dies_is_answered(self):
+        cell = self.engine.submit("import time\nprint('on', flush=True)\ntime.sleep(600)", session="q", requests=True)
+        answers = []
+        for event in cell.events():
+            if event["type"] == "output":
+                os.kill([one["pid"] for one in self.engine.kernels()][0], signal.SIGSTOP)
+                thread = threading.Thread(
+                    target=lambda k: answers.append(self.engine.request(k, {"request": "ping"}, -1)),
+                    args=(event["kernel"],), daemon=True)
+                thread.start()
+                thread.join(0.1)
+                cell.kill()
+        thread.join(PATIENCE)
+        self.assertEqual([list(answer) for answer in answers], [["error"]])
 
     def test_interrupt_keeps_the_state(self):
         self.run_cell("z = 5")
