@@ -403,11 +403,22 @@ struct screen *screen_open(struct strbuf *error)
     return screen;
 }
 
+/* Before it looks so: what is pressed between the two would be neither key nor signal. */
+static void keys_are_signals(void)
+{
+    struct termios terminal;
+    if (tcgetattr(STDIN_FILENO, &terminal) != 0)
+        return;
+    terminal.c_lflag |= ISIG & saved_terminal.c_lflag;
+    tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
+}
+
 void screen_leave(struct screen *screen)
 {
     if (screen->away)
         return;
     send_all(modes_off, sizeof(modes_off) - 1);
+    keys_are_signals();
     if (!screen->cursor_shown)
         curs_set(1);
     screen->cursor_shown = true;
