@@ -368,7 +368,10 @@ START_TEST(a_late_interrupt_hits_nobody)
 
     te_succeeds("a", "import time");
     for (int i = 0; i < rounds; i++) {
-        uint64_t cell = te_submit("a", i % 2 ? "time.sleep(0.0002)" : "x = 1");
+        /* some that end meanwhile, and some that are hit however slow the machine is */
+        uint64_t cell = te_submit("a", i % 20 == 1 ? "time.sleep(0.1)"
+                                       : i % 2     ? "time.sleep(0.0002)"
+                                                   : "x = 1");
         struct hermes_event *event;
 
         if (i % 3)
