@@ -367,7 +367,7 @@ def data_form(value, printer, cycle):
 FORMS = {
     list: sequence_form('[', ']'), tuple: sequence_form('(', ')'), dict: mapping_form('{', '}'),
     set: set_form('{', '}'), frozenset: set_form('frozenset({', '})'), type: type_form,
-    ModuleType: repr_form, type(stub): function_form, type(len): function_form, BaseException: exception_form,
+    ModuleType: repr_form, type(repr_form): function_form, type(len): function_form, BaseException: exception_form,
     type(sys.implementation): namespace_form, type(vars(type)): mapping_proxy_form,
 }
 for kind in int, float, complex, str, bytes, bool, range, slice, type(None), type(Ellipsis):
