@@ -362,6 +362,35 @@ START_TEST(a_light_background_is_noticed)
 }
 END_TEST
 
+/* Of the prompt's mark: an index, or -1 for the terminal's own. */
+static int prompt_colour(void)
+{
+    int row = terminal_find(tui, ">>>");
+    VTermScreenCell cell = terminal_cell(tui, row < 0 ? 0 : row, 0);
+    return VTERM_COLOR_IS_INDEXED(&cell.fg) && !VTERM_COLOR_IS_DEFAULT_FG(&cell.fg)
+               ? cell.fg.indexed.idx
+               : -1;
+}
+
+START_TEST(a_theme_can_be_chosen)
+{
+    start((const char *const[]){"--theme", "light", NULL}, 24, 80,
+          (const char *const[]){"COLORFGBG=15;0", NULL});
+    terminal_wait_text(tui, ">>>");
+    terminal_wait(tui, prompt_colour() == 28);
+    terminal_keys(tui, "\033]11;rgb:1010/1010/1010\033\\");
+    tui_run("1", 1);
+    terminal_wait(tui, prompt_colour() == 28);
+    ck_assert(!terminal_has_bytes(tui, "\033]11;?")); /* what is known is not asked */
+    tui_enter(":set theme mono");
+    terminal_wait(tui, prompt_colour() == -1);
+    tui_enter(":set theme auto");
+    terminal_wait(tui, prompt_colour() == 10);
+    tui_enter(":set theme loud");
+    terminal_wait_text(tui, "auto|dark|light|mono");
+}
+END_TEST
+
 /*
  * ---- tools
  * ------------------------------------------------------------------------------------------------------
@@ -442,6 +471,7 @@ static Suite *suite_tui_program(void)
     tcase_add_test(tests, no_color_means_none);
     tcase_add_test(tests, without_utf8_marks_are_ascii);
     tcase_add_test(tests, a_light_background_is_noticed);
+    tcase_add_test(tests, a_theme_can_be_chosen);
     tests = tui_test_case(suite, "tools");
     tcase_add_test(tests, an_approval_is_asked_and_takes_no_typed_text);
     tcase_add_test(tests, a_long_call_is_shown_to_its_end);

@@ -96,11 +96,11 @@ const struct cli_entry cli_table[] = {
      .help = "key bindings, in place of $XDG_CONFIG_HOME/hermes-repl/keys"},
     CHOICE(CLI_GRAPHICS, "graphics", "graphics", "auto|off|kitty|sixel|blocks", "auto", CLI_GROUP_KERNEL,
          "how pictures are drawn: auto asks the terminal, blocks are characters, off is not at all"),
+    CHOICE(CLI_THEME, "theme", "theme", "auto|dark|light|mono", "auto", CLI_GROUP_KERNEL,
+         "colours of the full screen: auto asks the terminal for its background; NO_COLOR is mono"),
     WORD(CLI_CONFIG, "config", 0, CLI_TYPE_TEXT, "FILE", CLI_GROUP_KERNEL,
          "configuration, in place of $XDG_CONFIG_HOME/hermes-repl/config.json"),
 
-    CHOICE(CLI_HISTORY_MODE, "history-mode", "history", "on|off|no-output", "on", CLI_GROUP_HISTORY,
-         "what sessions keep on disk: all, nothing, or cells without their output"),
     WORD(CLI_LIST, "list", 0, CLI_TYPE_FLAG, NULL, CLI_GROUP_HISTORY,
          "the sessions of the history: name, last use, number of cells, whether a program has it open"),
     WORD(CLI_HISTORY, "history", 0, CLI_TYPE_TEXT, "TEXT", CLI_GROUP_HISTORY,
@@ -111,6 +111,8 @@ const struct cli_entry cli_table[] = {
          "give a session another name"),
     WORD(CLI_DELETE, "delete", 0, CLI_TYPE_TEXT, "NAME", CLI_GROUP_HISTORY,
          "delete a session's cells"),
+    CHOICE(CLI_HISTORY_MODE, "history-mode", "history", "on|off|no-output", "on", CLI_GROUP_HISTORY,
+         "what sessions keep on disk: all, nothing, or cells without their output"),
     WORD(CLI_HISTORY_PURGE, "history-purge", 0, CLI_TYPE_FLAG, NULL, CLI_GROUP_HISTORY,
          "delete the cells of all sessions, without asking"),
 

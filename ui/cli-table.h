@@ -41,6 +41,7 @@ enum cli_id {
     CLI_TOOL_COMMANDS,
     CLI_KEYS,
     CLI_GRAPHICS,
+    CLI_THEME,
     CLI_CONFIG,
     CLI_SESSION,
     CLI_HISTORY_MODE,

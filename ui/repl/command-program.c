@@ -196,8 +196,8 @@ bool command_set(struct repl *repl, struct repl_session *session, const char *ar
                     setting->value, setting->entry->key);
         return false;
     }
-    bool graphics = setting->entry->id == CLI_GRAPHICS;
-    if (!approve && !graphics &&
+    bool screen = setting->entry->id == CLI_GRAPHICS || setting->entry->id == CLI_THEME;
+    if (!approve && !screen &&
         (!setting->entry->engine || setting->entry->id == CLI_MODE ||
          setting->entry->id == CLI_PYTHON)) {
         strbuf_setf(error, "%s holds for a whole run: give --%s, or put it into the configuration",

@@ -126,6 +126,19 @@ struct block_style theme_source(enum theme_kind kind, enum highlight_class class
     return table[class < HIGHLIGHT_COUNT ? class : HIGHLIGHT_PLAIN];
 }
 
+bool theme_by_name(const char *name, enum theme_kind *ret_kind)
+{
+    static const char *const names[] = {
+        [THEME_DARK] = "dark", [THEME_LIGHT] = "light", [THEME_MONO] = "mono"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(name, names[i]) == 0) {
+            *ret_kind = (enum theme_kind)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 enum theme_kind theme_guess(const char *colorfgbg)
 {
     const char *back = colorfgbg ? strrchr(colorfgbg, ';') : NULL;

@@ -45,6 +45,8 @@ enum theme_kind { THEME_DARK, THEME_LIGHT, THEME_MONO };
 struct block_style theme_style(enum theme_kind kind, enum theme_role role);
 struct block_style theme_source(enum theme_kind kind, enum highlight_class class);
 
+/* By the option's word; false: it is "auto". */
+bool theme_by_name(const char *name, enum theme_kind *ret_kind);
 /* From the variable COLORFGBG, "15;0"; dark when it says nothing. */
 enum theme_kind theme_guess(const char *colorfgbg);
 /* From a terminal's answer to the question for its background ("...11;rgb:ffff/ffff/ffff..."). */

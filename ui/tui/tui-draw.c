@@ -111,6 +111,10 @@ void tui_draw(struct tui *tui)
 {
     if (graphics_set_wish(tui->graphics, settings_text(tui->settings, CLI_GRAPHICS)))
         tui->damage = DAMAGE_ALL;
+    if (tui->theme != tui_wanted_theme(tui)) {
+        tui->theme = tui_wanted_theme(tui);
+        tui->damage = DAMAGE_ALL;
+    }
     tui_layout(tui);
     if (tui->damage & DAMAGE_TRANSCRIPT)
         tui_pictures_sweep(tui);

@@ -112,7 +112,7 @@ struct tui {
     struct screen *screen;
     struct graphics *graphics;
     size_t items_seen; /* of all sessions: fewer, and pictures have gone */
-    enum theme_kind theme;
+    enum theme_kind background, theme; /* as the terminal has it; as it is drawn */
     struct tui_layout layout;
     enum tui_focus focus;
     unsigned damage; /* enum tui_damage */
@@ -162,6 +162,7 @@ struct tui {
 
 /* ---- tui.c ---- */
 int64_t tui_now_ms(void);
+enum theme_kind tui_wanted_theme(const struct tui *tui);
 struct block_style tui_style(const struct tui *tui, enum theme_role role);
 void tui_damage(struct tui *tui, unsigned damage); /* and somebody waits */
 void tui_say(struct tui *tui, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -353,10 +353,10 @@ static void mouse(struct tui *tui, const struct key *key)
 static bool take_report(struct tui *tui, const struct key *key)
 {
     enum theme_kind theme;
-    if (key->type == KEY_REPLY && tui->theme != THEME_MONO &&
-        theme_from_reply(key->text, key->text_size, &theme) && theme != tui->theme) {
-        tui->theme = theme;
-        tui_damage(tui, DAMAGE_ALL);
+    if (key->type == KEY_REPLY && theme_from_reply(key->text, key->text_size, &theme)) {
+        tui->background = theme;
+        if (tui_wanted_theme(tui) != tui->theme)
+            tui_damage(tui, DAMAGE_ALL);
     }
     if (key->type == KEY_REPLY && graphics_take_reply(tui->graphics, key->text, key->text_size))
         tui_damage(tui, DAMAGE_ALL);

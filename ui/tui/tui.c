@@ -25,6 +25,15 @@ int64_t tui_now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* The option's, or what suits the terminal. */
+enum theme_kind tui_wanted_theme(const struct tui *tui)
+{
+    enum theme_kind kind;
+    if (!screen_has_colour(tui->screen))
+        return THEME_MONO;
+    return theme_by_name(settings_text(tui->settings, CLI_THEME), &kind) ? kind : tui->background;
+}
+
 struct block_style tui_style(const struct tui *tui, enum theme_role role)
 {
     return theme_style(tui->theme, role);
@@ -262,7 +271,8 @@ static bool start(struct tui *tui, struct repl_options *options, struct strbuf *
     tui->screen = screen_open(error);
     if (!tui->screen)
         return false;
-    tui->theme = screen_has_colour(tui->screen) ? theme_guess(getenv("COLORFGBG")) : THEME_MONO;
+    tui->background = theme_guess(getenv("COLORFGBG"));
+    tui->theme = tui_wanted_theme(tui);
     tui->mouse = true;
     tui->graphics = graphics_new(tui->screen, settings_text(tui->settings, CLI_GRAPHICS));
     int rows = screen_rows(tui->screen), columns = screen_columns(tui->screen);
@@ -343,7 +353,9 @@ bool tui_run(struct hermes_engine *engine, struct repl_options *options, const c
         if (file)
             tui_document_opened(&tui);
         tui_draw(&tui);
-        if (tui.theme != THEME_MONO)
+        enum theme_kind known;
+        if (screen_has_colour(tui.screen) &&
+            !theme_by_name(settings_text(tui.settings, CLI_THEME), &known))
             screen_send(tui.screen, ask_background, sizeof(ask_background) - 1);
         graphics_ask(tui.graphics);
         run_loop(&tui);
