@@ -10,6 +10,11 @@ cd "$work/in"
 touch script.py notebook.ipynb
 mkdir folder
 ran=0
+XDG_STATE_HOME=$work/state
+export XDG_STATE_HOME
+for name in kept-one kept-two; do
+    hermes-repl --session $name --python "${TEST_PYTHON:-python3}" -c 1 || fail "--session $name: exit status $?"
+done
 
 # expect SHELL TYPED WORD...: every WORD is offered.
 expect() {
@@ -30,6 +35,8 @@ all() {
     expect "$1" "hermes-repl --batch scr" script.py
     expect "$1" "hermes-repl --cwd fol" folder
     expect "$1" "hermes-repl --max-session" --max-session-kernels
+    expect "$1" "hermes-repl --session kept-" kept-one kept-two
+    expect "$1" "hermes-repl --replay kept-t" kept-two
 }
 
 offer_bash() {
