@@ -871,7 +871,7 @@ def in_set(text, c):
     return found != negated
 
 
-SIZES_TIME = 0.05           # seconds for the sizes of tables: each takes a third of a millisecond
+SIZES_TIME = 0.02           # seconds for the sizes of tables: each takes a third of a millisecond
 
 
 def size_of(value, until):
