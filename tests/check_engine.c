@@ -747,6 +747,45 @@ static void refuse(const struct hermes_cell *cell, int expected)
     ck_assert_int_eq(hermes_submit(engine, cell, &id, NULL), expected);
 }
 
+static bool deny_forbidden(const struct hermes_cell *cell, void *context, char *reason, size_t size)
+{
+    ++*(int *)context;
+    if (!strstr(cell->code, "forbidden"))
+        return true;
+    snprintf(reason, size, "the host says no to %s", cell->session);
+    return false;
+}
+
+/* report A44 */
+START_TEST(the_hosts_guard_denies_before_anything_is_started)
+{
+    struct hermes_event *event;
+    struct hermes_result *result;
+    char code[4200];
+    int asked = 0;
+
+    snprintf(code, sizeof code, "open('%s', 'w') # forbidden", test_path("marker"));
+    hermes_set_cell_guard(engine, deny_forbidden, &asked);
+    result = te_run("a", code);
+    EXPECT(result, result->outcome == HERMES_ERROR);
+    EXPECT(result, te_error_has(result, "the host says no to a"));
+    hermes_result_free(result);
+    event = te_done(te_submit("b", code));
+    EXPECT(event->result, event->result->outcome == HERMES_ERROR);
+    EXPECT(event->result, te_error_has(event->result, "the host says no to b"));
+    hermes_event_free(event);
+    ck_assert_uint_eq(te_kernel_count(engine), 0);
+    ck_assert_uint_eq(te_runners(), 0);
+    te_says("a", "print(1)", "1\n");
+    ck_assert_int_eq(asked, 3);
+    hermes_result_free(te_run("a", code)); /* also where a kernel waits */
+    ck_assert_int_ne(access(test_path("marker"), F_OK), 0);
+    hermes_set_cell_guard(engine, NULL, NULL);
+    te_says("a", "print('forbidden')", "forbidden\n");
+    ck_assert_int_eq(asked, 4);
+}
+END_TEST
+
 START_TEST(bad_cells_are_refused)
 {
     struct hermes_kernel_setup setup = HERMES_KERNEL_SETUP_INIT;
@@ -1053,6 +1092,7 @@ int main(void)
     tcase_add_test(safe, working_directory_is_the_cells_own_business);
     tcase_add_test(safe, a_large_cell_never_blocks);
     tcase_add_test(calls, result_as_json);
+    tcase_add_test(calls, the_hosts_guard_denies_before_anything_is_started);
     tcase_add_test(calls, bad_cells_are_refused);
     tcase_add_test(calls, unknown_ids_are_refused);
     tcase_add_test(calls, other_settings_of_a_live_kernel_are_refused);
