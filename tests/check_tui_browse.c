@@ -207,6 +207,34 @@ START_TEST(completion_shows_a_popup)
 }
 END_TEST
 
+/* Code that is not Python's holds the interpreter's lock: nothing in the kernel can answer. */
+START_TEST(a_kernel_that_cannot_answer_has_answered_before)
+{
+    tui_run("import ctypes; sleeping = [ctypes.PyDLL(None).sleep]", 1);
+    terminal_keys(tui, "sleeping.app\t");
+    terminal_wait_text(tui, ">>> sleeping.append");
+    terminal_keys(tui, "\025sleeping.\t");
+    terminal_wait_text(tui, "extend");
+    terminal_keys(tui, "\025");
+    terminal_wait_no_text(tui, "extend");
+    tui_enter("sleeping[0](30)");
+    tui_wait_status("busy");
+    do { /* the cell may be on its way to the call */
+        terminal_keys(tui, "\025");
+        terminal_wait_no_text(tui, "x = sleeping.");
+        terminal_keys(tui, "x = sleeping.ext\t");
+        terminal_wait_text(tui, ">>> x = sleeping.extend");
+    } while (terminal_find(tui, "did not answer in time") < 0);
+    ck_assert(strstr(terminal_row(tui, tui_status_row()), "busy") != NULL);
+    terminal_keys(tui, "\025ctypes.ext"); /* another expression: nothing is known of that */
+    terminal_wait_no_text(tui, "did not answer in time");
+    terminal_keys(tui, "\t");
+    terminal_wait_text(tui, "did not answer in time");
+    ck_assert_int_ge(terminal_find(tui, ">>> ctypes.ext"), 0);
+    ck_assert_int_eq(terminal_find(tui, ">>> ctypes.extend"), -1);
+}
+END_TEST
+
 START_TEST(a_key_of_a_command_is_not_the_popups)
 {
     tui_run("complete_me_one = complete_me_two = 1", 1);
@@ -349,6 +377,7 @@ static Suite *suite_tui_browse(void)
     tcase_add_test(tests, the_picker_narrows_and_takes);
     tests = tui_test_case(suite, "complete");
     tcase_add_test(tests, completion_shows_a_popup);
+    tcase_add_test(tests, a_kernel_that_cannot_answer_has_answered_before);
     tcase_add_test(tests, a_key_of_a_command_is_not_the_popups);
     tcase_add_test(tests, a_signature_stands_above_the_prompt);
     tcase_add_test(tests, files_are_completed_in_strings);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Tab and S-Tab: names of commands and files are known here; the rest the kernel is asked for,
- * beside whatever it runs. When it does not answer in time, words of Python and of this session
- * have to do.
+ * beside whatever it runs. When it does not answer in time, what it answered before and the words
+ * of Python and of this session have to do.
  */
 #include "config.h"
 
@@ -46,8 +46,10 @@ static void offer_words(struct tui *tui)
     size_t size, start;
     const char *text = edit_text(tui->edit, &size);
     struct local_matches matches = {NULL, 0, 0};
-    local_words(text, edit_point(tui->edit), tui->front, &matches, &start);
-    offer(tui, start, edit_point(tui->edit), &matches);
+    size_t point = edit_point(tui->edit);
+    local_words(text, point, tui->front, &matches, &start);
+    kept_answers_offer(&tui->kept, tui->front->kernel, text, start, point, &matches);
+    offer(tui, start, point, &matches);
 }
 
 void tui_complete(struct tui *tui)
@@ -92,6 +94,7 @@ static void take_completion(struct tui *tui, const cJSON *answer)
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(answer, "matches"), *item;
     struct local_matches matches = {NULL, 0, 0};
     if (!cJSON_IsArray(list)) {
+        tui_say(tui, "the kernel did not answer in time: what it answered before, and words");
         offer_words(tui);
         return;
     }
@@ -100,7 +103,11 @@ static void take_completion(struct tui *tui, const cJSON *answer)
         if (matches.count < MATCHES_MAX && text_of(item, "text")[0])
             local_matches_add(&matches, text_of(item, "text"), text_of(item, "type"));
     }
-    offer(tui, offset_of(answer, "start"), offset_of(answer, "end"), &matches);
+    size_t size, start = offset_of(answer, "start"), end = offset_of(answer, "end");
+    const char *text = edit_text(tui->edit, &size);
+    if (start <= end && end == edit_point(tui->edit))
+        kept_answers_add(&tui->kept, tui->front->kernel, text, start, end, &matches);
+    offer(tui, start, end, &matches);
 }
 
 static void take_inspection(struct tui *tui, const cJSON *answer)

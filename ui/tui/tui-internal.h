@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "command.h"
+#include "complete-kept.h"
 #include "edit.h"
 #include "graphics.h"
 #include "key.h"
@@ -132,6 +133,7 @@ struct tui {
     bool question_asked_by_key;
     char *signature;
     uint64_t completion, inspection; /* requests that wait */
+    struct kept_answers kept;        /* to completion */
     bool wants_all; /* the inspection is for the reader, not for the line above the prompt */
     bool to_cell;   /* keys go to the running cell's terminal */
     uint64_t to_cell_given; /* the cell that a person has given the keys, whether it reads or not */

@@ -330,6 +330,7 @@ static void finish(struct tui *tui)
     free(tui->message);
     free(tui->question);
     free(tui->signature);
+    kept_answers_free(&tui->kept);
     free(tui->stash);
     layout_free(&tui->prompt);
     tui_reader_free(tui);
