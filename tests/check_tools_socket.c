@@ -579,6 +579,75 @@ START_TEST(a_hostile_thread_that_stays)
 }
 END_TEST
 
+/*
+ * A kernel as the prompt has it, at a terminal and with a socket for questions: both are written to
+ * as well, and answers are forged.
+ */
+START_TEST(a_hostile_thread_at_the_prompt)
+{
+    struct hermes_kernel_setup setup = HERMES_KERNEL_SETUP_INIT;
+    static char code[6000];
+    struct hermes_result *result;
+    struct hermes_cell cell;
+    uint64_t kernel, request;
+    struct hermes_event *event;
+
+    setup.io = HERMES_IO_TTY;
+    setup.requests = true;
+    snprintf(
+        code, sizeof code,
+        HOSTILE
+        "import hermes_tools as h, struct, threading, time\n"
+        "token, name = h.TOKEN, h.kernel.name_of_cell()\n"
+        "inside = h.kernel.exchange.__globals__\n"
+        "control, asked = inside['control'], inside['aux']\n"
+        "def forge():\n"
+        "    body = b'{\"id\": 1, \"tool\": \"terminal\", \"arguments\": \"{}\"}'\n"
+        "    for n in range(200):\n"
+        "        os.write(asked, struct.pack('<BBHIQ', 200, ord('a'), 0, len(body), n) + body)\n"
+        "def loop():\n"
+        "    n = 0\n"
+        "    while not os.path.exists('%s'):\n"
+        "        attack(token, [name, '', '0' * 16], [control, asked])\n"
+        "        for line in requests(token, [name, '']): os.write(1, line)\n"
+        "        forge()\n"
+        "        n += 1\n"
+        "        open('%s.tmp', 'w').write(str(n)); os.replace('%s.tmp', '%s')\n"
+        "        time.sleep(0.001)\n"
+        "    attack(token, [name, '', '0' * 16], [control])\n"
+        "threading.Thread(target=loop).start()\n",
+        test_path("end"), test_path("rounds"), test_path("rounds"), test_path("rounds"));
+    cell = tool_cell("a", code);
+    cell.setup = &setup;
+    cell.max_tool_calls = 3;
+    result = te_run_cell(engine, &cell);
+    EXPECT(result, result->outcome == HERMES_SUCCESS && result->tool_calls <= 3);
+    kernel = result->kernel;
+    hermes_result_free(result);
+    calls = 0;
+    wait_rounds(5);
+    ck_assert_int_eq(calls, 0);
+    ck_assert_int_eq(
+        hermes_request(engine, kernel, "{\"request\":\"ping\"}", 10000, &request, NULL), 0);
+    event = te_event(HERMES_EVENT_ANSWER, 0); /* its own or a forged one: nobody acts upon it */
+    ck_assert_uint_eq(event->request, request);
+    hermes_event_free(event);
+    cell.code = "print('later')";
+    result = te_run_cell(engine, &cell);
+    EXPECT(result, result->outcome == HERMES_SUCCESS && result->tool_calls == 0);
+    hermes_result_free(result);
+    ck_assert_int_eq(calls, 0);
+    test_write_file(test_path("end"), "x", 0600); /* now what breaks the protocol there */
+    ck_assert_int_eq(hermes_kernel_wait(engine, kernel, TE_DEADLINE_MS), 1);
+    ck_assert_int_eq(calls, 0);
+    result = te_run_cell(engine, &cell);
+    EXPECT(result, result->outcome == HERMES_SUCCESS && te_has(result, "later"));
+    EXPECT(result, result->previous == HERMES_PREVIOUS_DIED);
+    hermes_result_free(result);
+    ck_assert_int_eq(calls, 0);
+}
+END_TEST
+
 /* While its cell runs, a hostile cell gets what the cell may have, and not one call more. */
 START_TEST(never_beyond_allow_list_and_budget)
 {
@@ -850,6 +919,7 @@ int main(void)
     tcase_add_test(raw, tokens_belong_to_one_kernel);
     tcase_add_test(hostile, a_hostile_process_that_stays);
     tcase_add_test(hostile, a_hostile_thread_that_stays);
+    tcase_add_test(hostile, a_hostile_thread_at_the_prompt);
     tcase_add_test(hostile, never_beyond_allow_list_and_budget);
     tcase_add_test(hostile, an_inherited_connection);
     tcase_add_test(hostile, garbage_in_the_kernels_own_channel);
