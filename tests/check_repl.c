@@ -1146,7 +1146,14 @@ START_TEST(saves_and_runs_files)
     ck_assert_ptr_nonnull(strstr(text, "more"));
     free(text);
     ck_assert(!repl_command(repl, session(), "save x.txt", &error));
-    ck_error(".ipynb, .py or .md");
+    ck_error(".ipynb, .py, .md or .html");
+    free(line);
+    line = xasprintf("save %s", test_path("out.html"));
+    ck_assert_msg(repl_command(repl, session(), line, &error), "%s", strbuf_text(&error));
+    text = test_read_file(test_path("out.html"));
+    ck_assert_ptr_nonnull(strstr(text, "<title>main</title>"));
+    ck_assert_ptr_nonnull(strstr(text, "hello"));
+    free(text);
     test_write_file(test_path("in.py"), "# %% first\nq = 20\n# %%\nr = 1\n\nraise OSError(q + r)\n",
                     0644);
     free(line);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The plain front end as a black box: $HERMES_REPL --plain on a real pseudo-terminal, and with blocks from a pipe.
 
-Standard library only. Run one test with
+Standard library only (and nbformat, where it is). Run one test with
     HERMES_REPL=build/hermes-repl python3 tests/e2e/test_plain.py Prompt.test_values
 """
 import errno
@@ -20,6 +20,11 @@ import tempfile
 import termios
 import time
 import unittest
+
+try:
+    import nbformat
+except ImportError:
+    nbformat = None
 
 PROGRAM = os.path.abspath(os.environ.get("HERMES_REPL", "build/hermes-repl"))
 PYTHON = os.environ.get("TEST_PYTHON") or sys.executable
@@ -753,6 +758,22 @@ class Pipe(Case):
         self.assertEqual(status, 0)
         self.assertRegex(out, r"(?s)a +int.*False\nshell\n.*number of items")
         self.assertIn("kernel reset", err)
+
+    @unittest.skipUnless(nbformat, "needs nbformat")
+    def test_a_saved_session_is_valid(self):
+        text = ("print('é')\n6 * 7\n1/0\nimport sys; _ = sys.stderr.write('two\\n')\n"
+                "class Drawn:\n    def _repr_html_(self): return '<b>'\n\nDrawn()\n:save out.ipynb\n"
+                ":save out.py\n:save out.html\n")
+        status, out, err = self.run_with(text)
+        self.assertEqual(status, 0, err)
+        book = nbformat.read(os.path.join(self.home, "out.ipynb"), as_version=4)
+        nbformat.validate(book)
+        self.assertEqual([cell.source for cell in book.cells][:3], ["print('é')", "6 * 7", "1/0"])
+        self.assertEqual([cell.outputs[0].output_type for cell in book.cells if cell.outputs],
+                         ["stream", "execute_result", "error", "stream", "execute_result"])
+        for name, part in (("out.py", "6 * 7"), ("out.html", "<title>main</title>")):
+            with open(os.path.join(self.home, name), encoding="utf-8") as file:
+                self.assertIn(part, file.read())
 
     def test_atexit(self):
         self.assertIn("bye", self.run_with("import atexit\n_ = atexit.register(print, 'bye')\n")[1])

@@ -12,6 +12,7 @@
 
 #include "atomic-file.h"
 #include "command-internal.h"
+#include "document-file.h"
 #include "document-internal.h"
 #include "document.h"
 #include "magics.h"
@@ -36,17 +37,11 @@ char *command_path(const char *text)
     return path;
 }
 
-static bool ends_with(const char *path, const char *suffix)
-{
-    size_t length = strlen(path), end = strlen(suffix);
-    return length > end && strcasecmp(path + length - end, suffix) == 0;
-}
-
 static bool read_document(const char *path, struct document *document, struct strbuf *error)
 {
     struct strbuf bytes = STRBUF_INIT, text = STRBUF_INIT;
     bool good = source_read_file(path, &bytes, error);
-    if (good && ends_with(path, ".ipynb")) {
+    if (good && document_file_type(path) == DOCUMENT_FILE_IPYNB) {
         document->format = DOCUMENT_NOTEBOOK;
         good = notebook_read(strbuf_text(&bytes), bytes.size, document, error);
     } else if (good) {
@@ -204,12 +199,7 @@ static bool write_document(struct repl_session *session, const char *path, size_
     struct cell_record *records = xcalloc(session->item_count + 1, sizeof(*records));
     struct strbuf out = STRBUF_INIT;
     *ret_count = make_document(session, &document, records);
-    if (ends_with(path, ".ipynb"))
-        notebook_write(&out, &document, records);
-    else if (ends_with(path, ".py"))
-        script_write(&out, &document);
-    else
-        markdown_write(&out, &document, records);
+    document_compose(&out, document_file_type(path), &document, records, session->name);
     bool good = atomic_file_write(path, strbuf_text(&out), out.size, error);
     for (size_t i = 0; i < document.count; i++)
         outputs_free(&records[i].outputs);
@@ -223,8 +213,8 @@ static bool save(struct repl *repl, struct repl_session *session, const char *pa
                  struct strbuf *error)
 {
     size_t count;
-    if (!ends_with(path, ".ipynb") && !ends_with(path, ".py") && !ends_with(path, ".md")) {
-        strbuf_setf(error, "%s should end in .ipynb, .py or .md", path);
+    if (document_file_type(path) == DOCUMENT_FILE_NONE) {
+        strbuf_setf(error, "%s should end in .ipynb, .py, .md or .html", path);
         return false;
     }
     if (!write_document(session, path, &count, error))

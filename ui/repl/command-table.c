@@ -29,7 +29,7 @@ const struct command command_table[] = {
     {"load", NULL, "FILE", 0, COMMAND_CELLS, NULL, NULL,
      "put the source of a file into the prompt; nothing runs", command_load},
     {"save", NULL, "[FILE]", 0, COMMAND_CELLS, "C-x C-s", NULL,
-     "write the document, or the session's cells: .ipynb, .py or .md", command_save},
+     "write the document, or the session's cells: .ipynb, .py, .md or .html", command_save},
     {"save-as", NULL, "FILE", 0, COMMAND_CELLS, "C-x C-w", NULL,
      "write them to another file; a document's tab goes on with that one", command_save_as},
     {"edit", NULL, "[N]", 0, COMMAND_CELLS, "C-x C-e, F2", NULL,
