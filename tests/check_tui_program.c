@@ -90,6 +90,81 @@ START_TEST(a_background_tab_tells_that_it_has_news)
 }
 END_TEST
 
+/* Enter a cell that waits until the test makes the file, then does what. */
+static void enter_waiting(const char *file, const char *what)
+{
+    char line[600];
+    snprintf(line, sizeof(line),
+             "import os, time; _ = [time.sleep(0.01) for _ in iter(lambda: "
+             "os.path.exists('%s'), True)]; %s",
+             test_path("%s", file), what);
+    tui_enter(line);
+    tui_wait_status("busy");
+}
+
+START_TEST(tabs_tell_of_output_and_of_ends)
+{
+    start((const char *const[]){"--session", "one", "--session", "two", "--session", "three", NULL},
+          24, 80, NULL);
+    terminal_wait_text(tui, "1:one  2:two  3:three");
+    terminal_wait_text(tui, ">>>");
+    enter_waiting("first", "print('ne' + 'ws')");
+    terminal_keys(tui, "\0302");
+    tui_wait_status(" two");
+    enter_waiting("second", "os._exit(3)");
+    terminal_keys(tui, "\0303");
+    tui_wait_status(" three");
+    terminal_wait_text(tui, "1:one ●  2:two ●  3:three");
+    test_write_file(test_path("first"), "", 0600);
+    terminal_wait_text(tui, "1:one •  2:two ●  3:three");
+    test_write_file(test_path("second"), "", 0600);
+    terminal_wait_text(tui, "1:one •  2:two ⊘  3:three");
+    terminal_keys(tui, "draft of three\0301");
+    terminal_wait_text(tui, "     news");
+    terminal_wait_text(tui, "1:one  2:two ⊘  3:three");
+    terminal_keys(tui, "\0302");
+    tui_wait_status("ended:");
+    tui_enter("7 * 6"); /* in a new kernel */
+    terminal_wait_text(tui, "     42");
+    terminal_wait_text(tui, "1:one  2:two  3:three");
+    terminal_keys(tui, "\0303");
+    terminal_wait_text(tui, ">>> draft of three");
+}
+END_TEST
+
+/* The left button, at the text in the row of tabs. */
+static void click_tab(const char *text)
+{
+    char keys[80];
+    int column = terminal_column(tui, 0, text) + 1;
+    snprintf(keys, sizeof(keys), "\033[<0;%d;1M\033[<0;%d;1m", column, column);
+    terminal_keys(tui, keys);
+}
+
+START_TEST(a_click_brings_a_tab_to_the_front)
+{
+    start((const char *const[]){"--session", "one", "--session", "two", "--session", "three", NULL},
+          24, 80, NULL);
+    terminal_wait_text(tui, "1:one  2:two  3:three");
+    terminal_keys(tui, "draft");
+    terminal_wait_text(tui, ">>> draft");
+    click_tab("o  3"); /* the last letter of the second */
+    tui_wait_status(" two");
+    ck_assert(terminal_cell(tui, 0, terminal_column(tui, 0, "2:two")).attrs.bold);
+    ck_assert(!terminal_cell(tui, 0, terminal_column(tui, 0, "1:one")).attrs.bold);
+    ck_assert_int_eq(terminal_find(tui, "draft"), -1);
+    click_tab("3:three");
+    tui_wait_status(" three");
+    click_tab("1:one");
+    tui_wait_status(" one");
+    terminal_wait_text(tui, ">>> draft");
+    terminal_keys(tui, "\033[<0;70;1M\033[<0;70;1m"); /* behind the last: nothing happens */
+    terminal_keys(tui, " more");
+    terminal_wait_text(tui, ">>> draft more");
+    tui_wait_status(" one");
+}
+END_TEST
+
 /*
  * ---- sizes
  * ----------------------------------------------------------------------------------------
@@ -450,6 +525,8 @@ static Suite *suite_tui_program(void)
     tcase_add_test(tests, each_session_keeps_its_draft);
     tcase_add_test(tests, tabs_are_opened_renamed_and_closed);
     tcase_add_test(tests, a_background_tab_tells_that_it_has_news);
+    tcase_add_test(tests, tabs_tell_of_output_and_of_ends);
+    tcase_add_test(tests, a_click_brings_a_tab_to_the_front);
     tests = tui_test_case(suite, "sizes");
     tcase_add_test(tests, a_storm_of_resizes_is_survived);
     tcase_add_test(tests, a_small_terminal_gets_a_polite_message);
