@@ -205,25 +205,33 @@ static void feed(struct hr_collector *collector, const char *data, size_t size)
     }
 }
 
-/* A terminal has made "\r\n" of each newline. A last '\r' waits for what follows. */
+/*
+ * A terminal has made "\r\n" of each newline. A last '\r' waits for what follows. Lines are fed many
+ * at a time: each piece is a search for secrets, and may be a write.
+ */
 static void feed_lines(struct hr_collector *collector, const char *data, size_t size)
 {
     const char *end = data + size, *at;
+    char text[PIECE];
+    size_t used = 0, n;
 
-    if (collector->held_return && *data != '\n')
-        feed(collector, "\r", 1);
-    collector->held_return = false;
-    for (; data < end; data = at) {
-        at = memchr(data + (*data == '\r'), '\r', (size_t)(end - data) - (*data == '\r'));
-        if (!at)
-            at = end;
-        if (*data == '\r' && data + 1 < end && data[1] == '\n')
-            data++;
-        else if (*data == '\r' && data + 1 == end)
-            collector->held_return = true;
-        if (!collector->held_return)
-            feed(collector, data, (size_t)(at - data));
+    for (; data < end; data += n) {
+        if (used + 1 >= sizeof text) {
+            feed(collector, text, used);
+            used = 0;
+        }
+        if (collector->held_return && *data != '\n')
+            text[used++] = '\r';
+        collector->held_return = *data == '\r';
+        at = collector->held_return ? data : memchr(data, '\r', (size_t)(end - data));
+        n = (size_t)((at ? at : end) - data);
+        if (n > sizeof text - used)
+            n = sizeof text - used;
+        memcpy(text + used, data, n);
+        used += n;
+        n += collector->held_return;
     }
+    feed(collector, text, used);
 }
 
 void hr_collector_feed(struct hr_collector *collector, const char *data, size_t size)

@@ -380,6 +380,82 @@ START_TEST(small_rings)
 }
 END_TEST
 
+/* ---- a terminal's lines ------------------------------------------------------------------ */
+
+/* What a terminal makes of newlines is taken back, and nothing else, wherever it is cut. */
+START_TEST(a_terminals_newlines_at_any_cut)
+{
+    struct hr_collector_options options = {.limit_bytes = 1 << 20, .terminal = true};
+    struct hr_collected got, want;
+    struct hr_buf raw, text;
+
+    hr_buf_init(&raw, 0);
+    hr_buf_init(&text, 0);
+    for (int round = 0; round < 300; round++) {
+        struct hr_collector *collector = hr_collector_new(&options), *plain = ct_make(1 << 20, 0);
+        size_t size = random_below(8) ? random_below(40) : 40000, n;
+
+        hr_buf_clear(&raw);
+        hr_buf_clear(&text);
+        while (raw.size < size)
+            CHECK(hr_buf_add(&raw, &"\r\r\nxy"[random_below(5)], 1));
+        for (size_t i = 0; i < raw.size; i++)
+            CHECK((raw.data[i] == '\r' && i + 1 < raw.size && raw.data[i + 1] == '\n') ||
+                  hr_buf_add(&text, raw.data + i, 1));
+        for (size_t i = 0; i < raw.size; i += n) {
+            n = 1 + random_below(random_below(4) ? 4 : 40000);
+            n = n < raw.size - i ? n : raw.size - i;
+            hr_collector_feed(collector, raw.data + i, n);
+        }
+        hr_collector_feed(plain, text.data, text.size);
+        ct_finish(collector, &got);
+        ct_finish(plain, &want);
+        CHECK(got.bytes_total == text.size);
+        CHECK(got.size == want.size && memcmp(got.text, want.text, got.size) == 0);
+        hr_collected_done(&got);
+        hr_collected_done(&want);
+    }
+    hr_buf_done(&raw);
+    hr_buf_done(&text);
+}
+END_TEST
+
+static long writes_made(void)
+{
+    char *text = test_read_file("/proc/self/io");
+    const char *count = text ? strstr(text, "syscw: ") : NULL;
+    long n = count ? atol(count + 7) : -1;
+
+    ck_assert_int_ge(n, 0);
+    free(text);
+    return n;
+}
+
+/* What collects also carries the events: short lines must not cost a write each. */
+START_TEST(many_lines_are_few_writes)
+{
+    struct hr_collector_options options = {.limit_bytes = 1000,
+                                           .spill_limit_bytes = 1 << 20,
+                                           .spill_directory = ct_directory,
+                                           .terminal = true};
+    struct hr_collector *collector = hr_collector_new(&options);
+    static char lines[3 * 20000];
+    struct hr_collected got;
+    long before;
+
+    for (size_t i = 0; i < sizeof lines; i += 3)
+        memcpy(lines + i, "y\r\n", 3);
+    feed(collector, "begin\r\n");
+    before = writes_made();
+    hr_collector_feed(collector, lines, sizeof lines);
+    ck_assert_int_le(writes_made() - before, 10);
+    ct_finish(collector, &got);
+    ck_assert_uint_eq(got.spill_size, 6 + 2 * 20000);
+    unlink(got.spill_path);
+    hr_collected_done(&got);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("collector");
@@ -400,6 +476,8 @@ int main(void)
     tcase_add_test(tcase, finish_can_be_repeated);
     tcase_add_test(tcase, any_cut_gives_the_same);
     tcase_add_test(tcase, small_rings);
+    tcase_add_test(tcase, a_terminals_newlines_at_any_cut);
+    tcase_add_test(tcase, many_lines_are_few_writes);
     suite_add_tcase(suite, tcase);
     return test_run(suite);
 }
