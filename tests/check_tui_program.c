@@ -45,6 +45,33 @@ START_TEST(two_sessions_run_at_once)
 }
 END_TEST
 
+START_TEST(a_flood_behind_takes_no_keys)
+{
+    start((const char *const[]){"--session", "one", "--session", "two", NULL}, 24, 80, NULL);
+    terminal_wait_text(tui, ">>>");
+    tui_enter("while True: print('flood')\r");
+    terminal_wait(tui, terminal_count(tui, "     flood") > 10);
+    terminal_keys(tui, "\0302");
+    tui_wait_status(" two");
+    terminal_wait_text(tui, "1:one ●");
+    for (const char *letter = "whilethisgoeson"; *letter; letter++) {
+        int row, column, before;
+        terminal_cursor(tui, &row, &before);
+        terminal_send(tui, letter, 1);
+        terminal_wait(tui, (terminal_cursor(tui, &row, &column), column == before + 1));
+    }
+    terminal_wait_text(tui, ">>> whilethisgoeson");
+    terminal_keys(tui, " = 1\r");
+    tui_run("whilethisgoeson + 1", 2);
+    terminal_wait_text(tui, "     2");
+    terminal_keys(tui, "\0301");
+    tui_wait_status("busy");
+    terminal_wait_text(tui, "     flood");
+    terminal_keys(tui, "\003");
+    terminal_wait_text(tui, "KeyboardInterrupt");
+}
+END_TEST
+
 START_TEST(each_session_keeps_its_draft)
 {
     start((const char *const[]){"--session", "one", "--session", "two", NULL}, 24, 80, NULL);
@@ -522,6 +549,7 @@ static Suite *suite_tui_program(void)
     Suite *suite = suite_create("tui_program");
     TCase *tests = tui_test_case(suite, "sessions");
     tcase_add_test(tests, two_sessions_run_at_once);
+    tcase_add_test(tests, a_flood_behind_takes_no_keys);
     tcase_add_test(tests, each_session_keeps_its_draft);
     tcase_add_test(tests, tabs_are_opened_renamed_and_closed);
     tcase_add_test(tests, a_background_tab_tells_that_it_has_news);

@@ -85,6 +85,7 @@ def batch_rows(build, python, rounds):
 TERMINAL_ROWS = (
     ("start to prompt", "ms", "ipython3", "≤ 15 ms; ≤ 1/30"),
     ("key to echo", "ms", "ipython3", "≤ 0.4 ms; ≤ 1/10"),
+    ("key to echo while a tab behind floods", "ms", None, ""),
     ("Enter on x=1 to the next prompt", "ms", "ipython3", "≤ 1 ms"), ("100 000 lines", "ms", "python3", "≤ 1.1"),
     ("memory at the prompt", "MiB", None, "≤ 8 MiB"), ("memory after 100 000 lines", "MiB", None, "≤ 15 MiB"),
     ("idle wake-ups a second", "", None, "0"))

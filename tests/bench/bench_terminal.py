@@ -81,6 +81,16 @@ class Terminal:
         os.write(self.fd, source)
         self.quiet()
 
+    def echo(self):
+        """Of a key, the median."""
+        spent = []
+        for letter in b"qwzkqwzkqwzkqwzkqwzk":
+            spent.append(self.key(bytes([letter]), re.escape(bytes([letter]))))
+            self.quiet(0.01)
+        self.key(b"\x15", b"")
+        self.quiet()
+        return sorted(spent)[len(spent) // 2]
+
     def memory(self):
         """Resident, in MiB; and the number of times it slept."""
         with open("/proc/%d/status" % self.pid) as file:
@@ -117,13 +127,7 @@ def one_round(command, prompt):
             figures["memory at the prompt"], sleeps = terminal.memory()
             terminal.quiet(1)
             figures["idle wake-ups a second"] = terminal.memory()[1] - sleeps
-        echo = []
-        for letter in b"qwzkqwzkqwzkqwzkqwzk":
-            echo.append(terminal.key(bytes([letter]), re.escape(bytes([letter]))))
-            terminal.quiet(0.01)
-        figures["key to echo"] = sorted(echo)[len(echo) // 2]
-        terminal.key(b"\x15", b"")
-        terminal.quiet()
+        figures["key to echo"] = terminal.echo()
         enter = []
         for _ in range(10):
             enter.append(terminal.run(b"x=1"))
@@ -136,6 +140,10 @@ def one_round(command, prompt):
         terminal.quiet(0.5)
         if ours:
             figures["memory after 100 000 lines"] = terminal.memory()[0]
+            terminal.type(b"while True: print('y')\r\r\x18c")       # and a second tab
+            terminal.key(b"x = 1\r", rb">>> ")
+            terminal.quiet()
+            figures["key to echo while a tab behind floods"] = terminal.echo()
     finally:
         terminal.close()
     return figures
