@@ -171,7 +171,7 @@ const struct command command_table[] = {
     {"copy-source", NULL, NULL, SCREEN, COMMAND_VIEW, NULL, "y",
      "copy a cell's source", NULL},
     {"select", NULL, NULL, SCREEN, COMMAND_VIEW, NULL, "v",
-     "begin a range of lines; y copies it", NULL},
+     "begin a range of cells; y copies their source, Y their output", NULL},
     {"image", "picture", NULL, SCREEN, COMMAND_VIEW, "C-x g", "p",
      "show the last picture, or the chosen cell's, on the whole screen", NULL},
     {"mouse", NULL, "[on|off]", SCREEN, COMMAND_VIEW, NULL, NULL,
