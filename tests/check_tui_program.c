@@ -117,6 +117,28 @@ START_TEST(a_background_tab_tells_that_it_has_news)
 }
 END_TEST
 
+START_TEST(earlier_cells_are_dimmed)
+{
+    static const char *const kept[] = {"--session", "kept", NULL};
+    start(kept, 24, 80, NULL);
+    terminal_wait_text(tui, ">>>");
+    tui_run("print('old' + ' output')", 1);
+    terminal_keys(tui, "\034"); /* C-\ */
+    terminal_wait_exit(tui);
+    start(kept, 24, 80, NULL);
+    int rule = terminal_wait_text(tui, "earlier run · state not loaded");
+    int row = terminal_wait_text(tui, "     old output");
+    ck_assert_int_eq(row, rule - 1);
+    ck_assert(terminal_has_bytes(tui, "2mold output")); /* libvterm knows no dim */
+    VTermScreenCell cell = terminal_cell(tui, row - 1, 6);
+    ck_assert(VTERM_COLOR_IS_INDEXED(&cell.fg) && cell.fg.indexed.idx == 8); /* the source */
+    tui_enter("'new' + ' output'");
+    row = terminal_wait_text(tui, "     'new output'");
+    ck_assert(!terminal_has_bytes(tui, "2m'new output'"));
+    ck_assert_int_eq(terminal_column(tui, row - 1, "[2]"), 0);
+}
+END_TEST
+
 /* Enter a cell that waits until the test makes the file, then does what. */
 static void enter_waiting(const char *file, const char *what)
 {
@@ -553,6 +575,7 @@ static Suite *suite_tui_program(void)
     tcase_add_test(tests, each_session_keeps_its_draft);
     tcase_add_test(tests, tabs_are_opened_renamed_and_closed);
     tcase_add_test(tests, a_background_tab_tells_that_it_has_news);
+    tcase_add_test(tests, earlier_cells_are_dimmed);
     tcase_add_test(tests, tabs_tell_of_output_and_of_ends);
     tcase_add_test(tests, a_click_brings_a_tab_to_the_front);
     tests = tui_test_case(suite, "sizes");

@@ -203,9 +203,7 @@ static void draw_output(struct painter *painter, size_t row, int screen_row)
         for (int i = 0; i < columns; i++)
             painter->cells[i].style = tui_style(tui, ROLE_RULE);
     }
-    for (int i = 0; i < columns && painter->item->cell->state == REPL_EARLIER &&
-                    painter->item->cell->key;
-         i++)
+    for (int i = 0; i < columns && painter->item->cell->state == REPL_EARLIER; i++)
         painter->cells[i].style.attributes |= BLOCK_DIM;
     screen_cells(tui->screen, screen_row, TUI_INDENT, painter->cells, columns);
     struct block_picture picture;
