@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "engine-testlib.h"
@@ -775,6 +776,47 @@ START_TEST(nobody_else_reaches_it)
 }
 END_TEST
 
+/* Whether a client with this user id gets an answer. */
+static bool is_heard(uid_t user)
+{
+    pid_t child = fork();
+    int status;
+
+    ck_assert_int_ge(child, 0);
+    if (!child) {
+        char got[8];
+        int fd;
+
+        if (user != geteuid() && (setgid(user) || setuid(user)))
+            _exit(2);
+        fd = connect_to(path);
+        (void)!send(fd, "hello\n", 6, MSG_NOSIGNAL);
+        _exit(recv(fd, got, sizeof got, 0) > 0 ? 0 : 1);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) <= 1);
+    return WEXITSTATUS(status) == 0;
+}
+
+/* Should the modes of the files not keep others out, their user id does. Root can try that. */
+START_TEST(another_user_is_not_heard)
+{
+    char *slash;
+
+    learn("a");
+    ck_assert(is_heard(geteuid()));
+    if (geteuid() == 0) {
+        ck_assert_int_eq(chmod(path, 0666), 0);
+        for (slash = path + strlen(test_directory()); slash; slash = strchr(slash + 1, '/')) {
+            *slash = '\0';
+            ck_assert_int_eq(chmod(path, 0711), 0);
+            *slash = '/';
+        }
+        ck_assert(!is_heard(65534));
+    }
+}
+END_TEST
+
 START_TEST(the_token_is_in_no_argv_and_no_environment)
 {
     says("a",
@@ -924,6 +966,7 @@ int main(void)
     tcase_add_test(hostile, an_inherited_connection);
     tcase_add_test(hostile, garbage_in_the_kernels_own_channel);
     tcase_add_test(places, nobody_else_reaches_it);
+    tcase_add_test(places, another_user_is_not_heard);
     tcase_add_test(places, the_token_is_in_no_argv_and_no_environment);
     tcase_add_test(places, a_long_tmpdir);
     tcase_add_test(places, a_tmpdir_that_cannot_be_written);
