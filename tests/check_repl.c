@@ -558,6 +558,19 @@ START_TEST(says_that_a_cell_exited)
 }
 END_TEST
 
+START_TEST(says_how_a_kernel_died)
+{
+    run("import os; os._exit(4)");
+    AWAIT(session()->ended != NULL);
+    ck_assert_str_eq(session()->ended, "exit status 4");
+    ck_assert_ptr_nonnull(strstr(ruled(session(), 0), "kernel ended (exit status 4) · state lost"));
+    run("import os; os.kill(os.getpid(), 9)");
+    AWAIT(session()->ended != NULL);
+    ck_assert_str_eq(session()->ended, "killed by SIGKILL");
+    ck_assert_ptr_nonnull(strstr(ruled(session(), 0), "kernel killed by SIGKILL · state lost"));
+}
+END_TEST
+
 START_TEST(says_that_a_cell_timed_out)
 {
     te_set(engine, "timeout", "0.3");
@@ -1232,6 +1245,7 @@ int main(void)
     tcase_add_test(tests, says_that_a_kernel_was_killed_between_cells);
     tcase_add_test(tests, puts_the_line_behind_the_cell_and_before_the_queue);
     tcase_add_test(tests, says_that_a_cell_exited);
+    tcase_add_test(tests, says_how_a_kernel_died);
     tcase_add_test(tests, says_that_a_cell_timed_out);
     tcase_add_test(tests, says_that_the_kernel_does_not_start);
     tests = add_case(suite, "interrupting");

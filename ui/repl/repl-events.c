@@ -55,6 +55,9 @@ static void add_end(struct strbuf *line, enum hermes_previous cause, const char 
     case HERMES_PREVIOUS_EVICTED:
         strbuf_adds(line, "kernel ended (evicted: another needed its place)");
         break;
+    case HERMES_PREVIOUS_DIED: /* "killed by SIGSEGV" reads well as it is */
+        strbuf_addf(line, strncmp(word, "exit ", 5) == 0 ? "kernel ended (%s)" : "kernel %s", word);
+        break;
     default:
         strbuf_addf(line, "kernel %s", word);
         break;
