@@ -334,13 +334,13 @@ class Replay(Case):
         status, output, _ = self.run_program("--session", "s", text="print('a')\n:replay\nprint('b')\n")
         self.assertEqual((status, output), (0, "a\ns: 0 of 1 cell differ\nb\n"))
 
-
     def test_command_on_the_screen(self):
         terminal = Terminal(self.home, "--python", PYTHON, "--session", "s", size=(24, 100))
         self.addCleanup(terminal.close)
         terminal.expect("In|>>>|\\[1\\]")
         terminal.send("print('a', 'b')\r")
         terminal.expect("a b")
+        terminal.expect("idle")
         terminal.send("\x18R")
         terminal.expect("s: 0 of 1 cell differ")
         terminal.send("q:quit now\r")
