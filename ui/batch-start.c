@@ -70,14 +70,7 @@ int batch_start(struct start *start)
     };
     const char **tools =
         tool_list_parse(&settings->tools, settings_text(settings, CLI_TOOLS), start->error);
-    const struct tool_terms terms = {
-        .tools = tools,
-        .settings = &settings->tools,
-        .approve = settings_text(settings, CLI_APPROVE),
-        .env = options.scrub ? HERMES_ENV_SCRUB : HERMES_ENV_INHERIT,
-        .cwd = options.cwd,
-        .strict = options.strict,
-    };
+    const struct tool_terms terms = tool_terms_of(settings, tools);
     const char **saves = save_paths(start->cli);
     options.terms = &terms;
     options.saves = (const char *const *)saves;
@@ -130,15 +123,7 @@ int replay_start(struct start *start)
         return usage_error(strbuf_text(start->error));
     const char **tools =
         tool_list_parse(&settings->tools, settings_text(settings, CLI_TOOLS), start->error);
-    const struct tool_terms terms = {
-        .tools = tools,
-        .settings = &settings->tools,
-        .approve = settings_text(settings, CLI_APPROVE),
-        .env = strcmp(settings_text(settings, CLI_ENV), "scrub") == 0 ? HERMES_ENV_SCRUB
-                                                                      : HERMES_ENV_INHERIT,
-        .cwd = text_or_null(settings, CLI_CWD),
-        .strict = strcmp(settings_text(settings, CLI_MODE), "strict") == 0,
-    };
+    const struct tool_terms terms = tool_terms_of(settings, tools);
     const struct replay_options options = {
         .session = cli_value(start->cli, CLI_REPLAY),
         .junit = text_or_null(settings, CLI_JUNIT),

@@ -6,18 +6,10 @@
 #include "config.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "batch-internal.h"
 #include "store-result.h"
 #include "xalloc.h"
-
-static int64_t now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
 
 static unsigned how_of(const struct batch *batch)
 {
@@ -66,7 +58,7 @@ void batch_store_begin(struct batch *batch)
     struct store_cell cell;
     if (!batch->options->store)
         return;
-    batch->submitted_us = now_us();
+    batch->submitted_us = store_now_us();
     describe(batch, &cell);
     batch->stored = store_begin(batch->options->store, &cell);
     if (batch->stored)

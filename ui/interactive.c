@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "batch.h"
+#include "batch-start.h"
 #include "plain.h"
 #include "repl-document.h"
 #include "rest.h"
-#include "store.h"
+#include "store-result.h"
 #include "tool-list.h"
 #include "tui.h"
 #include "xalloc.h"
@@ -102,25 +102,12 @@ static const char **session_names(const struct cli *cli)
     return names;
 }
 
-static const char *text_or_null(struct settings *settings, enum cli_id id)
-{
-    const char *text = settings_text(settings, id);
-    return text[0] ? text : NULL;
-}
-
-static struct store *open_store(struct settings *settings)
-{
-    const char *mode = settings_text(settings, CLI_HISTORY_MODE);
-    struct store *store = store_open(NULL, strcmp(mode, "off") == 0         ? STORE_OFF
-                                           : strcmp(mode, "no-output") == 0 ? STORE_NO_OUTPUT
-                                                                            : STORE_ON);
-    return store;
-}
-
 /* While it goes on, ui/repl says them; what is written at the end may fail, too. */
 static void say_last_remarks(struct store *store)
 {
     char *remark;
+    if (!store)
+        return;
     store_flush(store, LAST_WRITE_MS);
     while ((remark = store_take_remark(store))) {
         fprintf(stderr, "hermes-repl: %s\n", remark);
@@ -148,30 +135,22 @@ static bool start(struct settings *settings, const struct cli *cli, const char *
     struct keymap *keymap = read_keymap(settings, &remarks);
     const char **tools =
         tool_list_parse(&settings->tools, settings_text(settings, CLI_TOOLS), error);
-    const struct tool_terms whole = {
-        .tools = tools,
-        .settings = &settings->tools,
-        .approve = settings_text(settings, CLI_APPROVE),
-        .env = strcmp(settings_text(settings, CLI_ENV), "scrub") == 0 ? HERMES_ENV_SCRUB
-                                                                      : HERMES_ENV_INHERIT,
-        .cwd = text_or_null(settings, CLI_CWD),
-        .strict = strcmp(settings_text(settings, CLI_MODE), "strict") == 0,
-    };
-    const struct tool_terms *terms = &whole;
+    const struct tool_terms terms = tool_terms_of(settings, tools);
+    enum store_mode history = store_mode_of(settings_text(settings, CLI_HISTORY_MODE));
     const char *adopted[] = {rest ? rest->session : NULL, NULL};
     const char **names = rest ? NULL : session_names(cli);
     struct repl_options options = {
         .settings = settings,
-        .terms = terms,
-        .mode = terms->strict ? HERMES_MODE_STRICT : HERMES_MODE_PROJECT,
+        .terms = &terms,
+        .mode = terms.strict ? HERMES_MODE_STRICT : HERMES_MODE_PROJECT,
         .python = text_or_null(settings, CLI_PYTHON),
-        .cwd = terms->cwd,
-        .env = terms->env,
+        .cwd = terms.cwd,
+        .env = terms.env,
         .sessions = rest ? adopted : names,
         .rest = rest,
         .keymap = keymap,
         .remarks = strbuf_text(&remarks),
-        .store = open_store(settings),
+        .store = history == STORE_OFF ? NULL : store_open(NULL, history),
         .document = file,
     };
     bool good = run(settings, &options, file, ret_status, error);

@@ -130,6 +130,13 @@ class Record(Case):
         self.batch("b.py", "--history-mode", "no-output")
         self.assertEqual(self.cells(), [(1, "success", None)])
 
+    def test_commands_say_that_it_is_off(self):
+        status, _, errors = self.run_program("--session", "s", "--history-mode", "off",
+                                             text="1\n:search-all x\n:replay\n")
+        told = "hermes-repl: nothing is kept: the history is off (--history-mode)\n"
+        self.assertEqual((status, errors), (1, told * 2))
+        self.assertFalse(os.path.exists(self.path("state")))
+
     def test_redacted_where_results_are(self):
         secret = "gh" + "p_" + "A1b2C3d4" * 5
         source = "print('gh' + 'p_' + 'A1b2C3d4' * 5)"

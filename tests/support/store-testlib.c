@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store-internal.h"
 #include "testlib.h"
 #include "xalloc.h"
 
@@ -44,16 +45,8 @@ bool test_cells_take(void *context, const struct store_cell *cell)
 
 void test_cells_clear(struct test_cells *cells)
 {
-    for (size_t i = 0; i < cells->count; i++) {
-        struct store_cell *cell = &cells->items[i];
-        free((char *)cell->session);
-        free((char *)cell->source);
-        free((char *)cell->status);
-        free((char *)cell->output);
-        free((char *)cell->spill_path);
-        free((char *)cell->previous);
-        free((char *)cell->origin);
-    }
+    for (size_t i = 0; i < cells->count; i++)
+        store_cell_clear(&cells->items[i]);
     free(cells->items);
     *cells = (struct test_cells){.items = NULL};
 }

@@ -89,7 +89,7 @@ bool command_replay(struct repl *repl, struct repl_session *session, const char 
         return false;
     }
     if (!repl->options.store) {
-        strbuf_setf(error, "no history is kept");
+        strbuf_setf(error, "nothing is kept: the history is off (--history-mode)");
         return false;
     }
     const struct replay_terms terms = {

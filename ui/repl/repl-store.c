@@ -7,20 +7,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "repl-internal.h"
-#include "store.h"
+#include "store-result.h"
 
 #define RECALLED_CELLS 200
 #define RECALLED_SOURCES 5000
-
-static int64_t now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
 
 /* ---- to the store --------------------------------------------------------------------------- */
 
@@ -28,7 +20,7 @@ void repl_store_begin(struct repl *repl, struct repl_cell_data *data)
 {
     if (!repl->options.store)
         return;
-    data->queued_us = now_us();
+    data->queued_us = store_now_us();
     const struct store_cell cell = {
         .session = data->session->name,
         .number = data->cell.number,
@@ -40,33 +32,6 @@ void repl_store_begin(struct repl *repl, struct repl_cell_data *data)
     data->stored = store_begin(repl->options.store, &cell);
 }
 
-static const char *status_of(const struct repl_cell *cell)
-{
-    if (cell->not_run)
-        return "not run";
-    switch (cell->outcome) {
-    case HERMES_SUCCESS:
-        return "success";
-    case HERMES_TIMEOUT:
-        return "timeout";
-    case HERMES_INTERRUPTED:
-        return "interrupted";
-    case HERMES_ERROR:
-        break;
-    }
-    return "error";
-}
-
-static const char *previous_of(enum hermes_previous previous)
-{
-    static const char *const names[] = {
-#define X(name, text) text,
-        HERMES_PREVIOUS_MAP(X)
-#undef X
-    };
-    return (size_t)previous < sizeof names / sizeof names[0] ? names[previous] : "";
-}
-
 void repl_store_settle(struct repl *repl, struct repl_cell_data *data,
                        const struct hermes_result *result)
 {
@@ -74,23 +39,10 @@ void repl_store_settle(struct repl *repl, struct repl_cell_data *data,
     if (!data->stored)
         return;
     block_text(data->cell.output, false, &output);
-    const struct store_cell cell = {
-        .session = data->session->name,
-        .number = data->cell.number,
-        .source = data->cell.source,
-        .source_size = data->cell.source_size,
-        .status = status_of(&data->cell),
-        .exit_code = data->cell.exit_code,
-        .output = strbuf_text(&output),
-        .output_size = output.size,
-        .spill_path = data->cell.spill_path,
-        .submitted_us = data->queued_us,
-        .started_us = data->queued_us + result->queued_us,
-        .duration_us = data->cell.duration_us,
-        .generation = data->cell.generation,
-        .execution_count = data->cell.execution_count,
-        .previous = previous_of(result->previous),
-    };
+    struct store_cell cell = {.submitted_us = data->queued_us};
+    store_cell_settled(&cell, result);
+    cell.output = strbuf_text(&output);
+    cell.output_size = output.size;
     store_settle(repl->options.store, data->stored, &cell);
     strbuf_free(&output);
 }

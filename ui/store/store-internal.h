@@ -172,6 +172,5 @@ bool store_transaction(struct store *store, enum statement which); /* BEGIN, COM
 /* 0: there is none (or a failure). */
 int64_t store_find_session(struct database *database, const char *name);
 int64_t store_make_session(struct database *database, const char *name, int64_t now_us);
-int64_t store_now_us(void); /* since 1970 */
 
 #endif

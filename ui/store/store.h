@@ -65,6 +65,7 @@ struct store_cell {
     unsigned first_line;  /* in that file; 0: not known */
 };
 
+int64_t store_now_us(void); /* since 1970 */
 /*
  * Returns an id for store_settle() at once; 0: not kept (mode, or the source begins with a space).
  */
