@@ -370,6 +370,23 @@ class Export(Case):
             with open(self.path(name), encoding="utf-8") as file:
                 self.assertIn("ValueError: no", file.read())
 
+    def test_of_a_file_the_newest_run(self):
+        """What was typed is all there; a file's cells not once for each time that it was recorded."""
+        self.write("a.py", "# %%\nprint('a1')\n# %%\nprint('a2')\n")
+        self.write("b.py", "# %%\nprint('b1')\n")
+        self.batch("a.py")
+        self.run_program("--session", "s", "-c", "print('typed 1')")
+        self.batch("b.py")
+        self.batch("a.py")
+        self.write("a.py", "# %%\nprint('a1')\n# %%\nprint('a2, changed')\n")
+        self.run_program("--session", "s", "-c", "print('typed 1')")
+        self.batch("a.py")
+        self.assertEqual(self.run_program("--export", "s", "out.py"), (0, "", ""))
+        with open(self.path("out.py"), encoding="utf-8") as file:
+            lines = [line for line in file.read().split("\n") if line.startswith("print")]
+        self.assertEqual(lines, ["print('typed 1')", "print('b1')", "print('typed 1')", "print('a1')",
+                                 "print('a2, changed')"])
+
     def test_new_name_is_a_name(self):
         self.run_program("--session", "s", "-c", "1")
         self.one_line(self.run_program("--rename", "s", "a/b"), "a session's name")

@@ -12,11 +12,18 @@
 #include "outputs.h"
 #include "xalloc.h"
 
+/* Of which file a cell is, and its number there. */
+struct origin {
+    char *file; /* NULL: it was typed */
+    unsigned number;
+};
+
 struct export
 {
     struct document document;
     struct cell_record *records;
-    size_t capacity;
+    struct origin *origins;
+    size_t capacity, origin_capacity;
 };
 
 /*
@@ -45,12 +52,50 @@ static void add_output(struct cell_record *record, const struct store_cell *cell
         outputs_set_error(&record->outputs, cell->output + error, end - error);
 }
 
+static bool is_of(const struct origin *origin, const char *file)
+{
+    return origin->file && file && strcmp(origin->file, file) == 0;
+}
+
+/* Cells of this file, all of an earlier run. */
+static void drop_run(struct export *export, const char *file)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < export->document.count; i++) {
+        if (is_of(&export->origins[i], file)) {
+            document_cell_free(&export->document.cells[i]);
+            outputs_free(&export->records[i].outputs);
+            free(export->origins[i].file);
+            continue;
+        }
+        export->document.cells[kept] = export->document.cells[i];
+        export->records[kept] = export->records[i];
+        export->origins[kept++] = export->origins[i];
+    }
+    export->document.count = kept;
+}
+
+/* A batch numbers the cells of its file from the first each time. */
+static bool begins_anew(const struct export *export, const struct store_cell *cell)
+{
+    size_t i = export->document.count;
+    while (i && !is_of(&export->origins[i - 1], cell->origin))
+        i--;
+    return i && cell->number <= export->origins[i - 1].number;
+}
+
 static bool add_cell(void *context, const struct store_cell *cell)
 {
     struct export *export = context;
-    export->records =
-        xgrow(export->records, export->document.count, &export->capacity, sizeof(*export->records));
-    struct cell_record *record = &export->records[export->document.count];
+    if (cell->origin && begins_anew(export, cell))
+        drop_run(export, cell->origin);
+    size_t count = export->document.count;
+    export->records = xgrow(export->records, count, &export->capacity, sizeof(*export->records));
+    export->origins =
+        xgrow(export->origins, count, &export->origin_capacity, sizeof(*export->origins));
+    export->origins[count] =
+        (struct origin){cell->origin ? xstrdup(cell->origin) : NULL, cell->number};
+    struct cell_record *record = &export->records[count];
     struct document_cell *copy = document_add(&export->document);
     copy->kind = CELL_CODE;
     copy->source = xmemdup0(cell->source, cell->source_size);
@@ -62,9 +107,12 @@ static bool add_cell(void *context, const struct store_cell *cell)
 
 static void export_free(struct export *export)
 {
-    for (size_t i = 0; i < export->document.count; i++)
+    for (size_t i = 0; i < export->document.count; i++) {
         outputs_free(&export->records[i].outputs);
+        free(export->origins[i].file);
+    }
     free(export->records);
+    free(export->origins);
     document_free(&export->document);
 }
 
