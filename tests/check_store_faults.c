@@ -9,6 +9,7 @@
 #include <check.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 
 #include "store-internal.h"
 #include "store-purge.h"
+#include "store-read.h"
 #include "store-testlib.h"
 #include "testlib.h"
 
@@ -786,6 +788,44 @@ static void end_locker(const struct locker *locker)
     waitpid(locker->pid, NULL, 0);
 }
 
+#define SLOW_MS 400 /* three of them are more than a reading may take */
+
+static bool doze(struct store *store, struct store_call *call)
+{
+    (void)store, (void)call;
+    poll(NULL, 0, SLOW_MS);
+    return true;
+}
+
+struct slow_reading {
+    struct store *store;
+    size_t count;
+};
+
+/* Whenever a piece has come, something that takes long stands before the next one. */
+static bool take_and_hold_up(void *context, const struct store_cell *cell)
+{
+    struct slow_reading *reading = context;
+    (void)cell;
+    if (reading->count++ % STORE_PIECE_CELLS == 0)
+        ck_assert_ptr_null(store_call(reading->store, doze, NULL, free, false, SLOW_MS / 10));
+    return true;
+}
+
+START_TEST(test_slow_reading_ends_in_time)
+{
+    const unsigned count = 4 * STORE_PIECE_CELLS + 1;
+    fill(count);
+    struct slow_reading reading = {store_open(path, STORE_ON), 0};
+    ck_assert(!store_search(reading.store, NULL, "earlier(", count, take_and_hold_up, &reading));
+    ck_assert(reading.count > 0 && reading.count <= 3 * STORE_PIECE_CELLS);
+    reading.count = 0; /* who wants all of it has the time */
+    ck_assert(store_search(reading.store, NULL, "earlier(", SIZE_MAX, take_and_hold_up, &reading));
+    ck_assert_uint_eq(reading.count, count);
+    store_close(reading.store);
+}
+END_TEST
+
 START_TEST(test_locked_for_long)
 {
     fill(5);
@@ -887,6 +927,7 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, test_file_size_limit);
     tcase_add_test(tcase, test_full_disk);
     tcase_add_test(tcase, test_much_waits_and_memory_is_bounded);
+    tcase_add_test(tcase, test_slow_reading_ends_in_time);
     tcase_add_test(tcase, test_locked_for_long);
     tcase_add_test(tcase, test_closing_waits_for_a_lock);
     tcase_add_test(tcase, test_purge_while_another_reads);

@@ -244,17 +244,21 @@ static bool take_match(void *context, const struct store_cell *cell)
 }
 
 bool command_search_all(struct repl *repl, struct repl_session *session, const char *arguments,
-                  struct strbuf *error)
+                        struct strbuf *error)
 {
     struct findings findings = {STRBUF_INIT, arguments, 0};
-    if (!repl->options.store)
+    struct store *store = repl->options.store;
+    bool all = store && store_search(store, NULL, arguments, LIST_MAX, take_match, &findings);
+    if (findings.count && !all)
+        strbuf_adds(&findings.out, "(the history is slow now: older cells were not looked at)\n");
+    if (!store)
         strbuf_setf(error, "nothing is kept: the history is off (--history-mode)");
-    else if (!store_search(repl->options.store, NULL, arguments, LIST_MAX, take_match, &findings))
-        strbuf_setf(error, "the history cannot be read now");
-    else if (!findings.count)
-        strbuf_setf(error, "no cell of any session holds '%s'", arguments);
-    else
+    else if (findings.count)
         repl_show(repl, session, arguments, &findings.out);
+    else if (!all)
+        strbuf_setf(error, "the history cannot be read now");
+    else
+        strbuf_setf(error, "no cell of any session holds '%s'", arguments);
     strbuf_free(&findings.out);
     return findings.count > 0;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "progress.h"
 #include "store-internal.h"
 #include "store-read.h"
 #include "xalloc.h"
@@ -108,18 +109,27 @@ bool store_piece_add_ids(struct database *database, struct store_piece *piece, s
     return good;
 }
 
+/*
+ * Somebody waits for the last so many: in all no longer than for one piece. Who wants all of it
+ * waits so long for each piece.
+ */
 bool store_read_pieces(struct store *store, struct store_reading *reading)
 {
-    bool wants = true, more = true;
+    bool wants = true, more = true, all = reading->limit >= STORE_ALL_CELLS;
+    int64_t left_ms = STORE_READ_MS;
     while (wants && more && reading->limit) {
+        if (left_ms <= 0)
+            return false;
         struct store_piece *piece = new_piece(reading->session, reading->text);
         piece->place = reading->place;
         piece->limit = reading->limit;
         piece->first = !reading->started;
+        int64_t begun_ms = now_ms();
         struct store_call *call =
-            store_call(store, reading->run, piece, free_piece, false, STORE_READ_MS);
+            store_call(store, reading->run, piece, free_piece, false, left_ms);
         if (!call)
             return store->mode == STORE_OFF;
+        left_ms -= all ? 0 : now_ms() - begun_ms;
         bool good = call->good;
         reading->started = true;
         reading->place = piece->place;
@@ -174,17 +184,12 @@ static bool read_session(struct store *store, struct store_call *call)
     return store_piece_add_ids(database, piece, ids);
 }
 
-static size_t sane(size_t limit)
-{
-    return limit > INT32_MAX ? INT32_MAX : limit;
-}
-
 bool store_read_session(struct store *store, const char *session, size_t limit, store_take_fn take,
                         void *context)
 {
     struct store_reading reading = {.run = read_session,
                                     .session = session,
-                                    .limit = sane(limit),
+                                    .limit = store_sane_limit(limit),
                                     .take = take,
                                     .context = context};
     return store_read_pieces(store, &reading);
@@ -231,6 +236,6 @@ static bool read_sources(struct store *store, struct store_call *call)
 bool store_read_sources(struct store *store, size_t limit, store_take_fn take, void *context)
 {
     struct store_reading reading = {
-        .run = read_sources, .limit = sane(limit), .take = take, .context = context};
+        .run = read_sources, .limit = store_sane_limit(limit), .take = take, .context = context};
     return store_read_pieces(store, &reading);
 }

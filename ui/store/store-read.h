@@ -9,6 +9,7 @@
 #include "store-internal.h"
 
 #define STORE_PIECE_CELLS 256
+#define STORE_ALL_CELLS ((size_t)INT32_MAX) /* as a limit: there is none */
 
 struct store_piece {
     char *session, *text; /* what is asked for; may be NULL */
@@ -28,6 +29,11 @@ struct store_reading {
     int64_t place;
     bool started;
 };
+
+static inline size_t store_sane_limit(size_t limit)
+{
+    return limit < STORE_ALL_CELLS ? limit : STORE_ALL_CELLS;
+}
 
 bool store_read_pieces(struct store *store, struct store_reading *reading);
 

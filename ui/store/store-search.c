@@ -77,7 +77,7 @@ bool store_search(struct store *store, const char *session, const char *text, si
     struct store_reading reading = {.run = search,
                                     .session = session,
                                     .text = text,
-                                    .limit = limit > INT32_MAX ? INT32_MAX : limit,
+                                    .limit = store_sane_limit(limit),
                                     .take = take,
                                     .context = context};
     return !*text || store_read_pieces(store, &reading);

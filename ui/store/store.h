@@ -75,7 +75,9 @@ void store_settle(struct store *store, int64_t id, const struct store_cell *cell
 void store_cap_output(const struct store_cell *cell, struct strbuf *out);
 
 /*
- * ---- reading: each calls `take` on the calling thread, and waits at most a second for the disk
+ * ---- reading: each calls `take` on the calling thread, and waits at most a second for the disk;
+ * for all cells (limit SIZE_MAX) that long for each piece. False: not in time, or not readable;
+ * what was taken until then is right.
  * ----
  */
 
