@@ -85,6 +85,7 @@ START_TEST(what_is_not_added)
     add("a", "x");
     add("a", "");
     add("a", "  \n\t");
+    add("a", " secret");
     ck_assert_uint_eq(history_count(history), 1);
     add("b", "x"); /* another session */
     add("a", "y");

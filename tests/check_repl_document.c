@@ -366,7 +366,12 @@ START_TEST(what_is_entered_becomes_a_cell)
     await_all();
     ck_assert_uint_eq(repl_document_count(session()), 6);
     ck_assert_str_eq(text_of(cell(3)), "2");
-    enter("%time 1"); /* no Python: no cell of a script */
+    enter("%time 1");           /* no Python: no cell of a script */
+    enter("  z = 40\n  z + 2"); /* kept out of the history: out of the file, too */
+    await_all();
+    struct repl_cell *newest = session()->items[session()->item_count - 1].cell;
+    ck_assert_str_eq(text_of(newest), "42");
+    ck_assert_uint_eq(newest->key, 0);
     enter(":vars y");
     await_all();
     ck_assert_uint_eq(repl_document_count(session()), 6);

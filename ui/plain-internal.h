@@ -51,7 +51,8 @@ struct plain {
 
 extern const struct repl_front plain_front;
 bool plain_is_busy(const struct plain *plain); /* the session in front has something to do */
-void plain_enter(struct plain *plain, const char *text, size_t size);
+/* False: it was said why. */
+bool plain_enter(struct plain *plain, const char *text, size_t size);
 void plain_run_line(struct plain *plain, const char *line);
 
 /* ---- plain-screen.c: what is written ---- */

@@ -11,9 +11,9 @@
 
 #include "key.h"
 #include "plain-internal.h"
-#include "repl-document.h"
 #include "plain-terminal.h"
 #include "progress.h"
+#include "repl-document.h"
 
 #define INTERRUPT_MS 500 /* so long a cell may take to end before it gets keys again */
 
@@ -28,7 +28,9 @@ static void submit(struct plain *plain)
         plain_draw(plain); /* typed ahead: what was entered is to be seen */
     plain_leave_prompt(plain, "");
     char *text = edit_take(plain->edit, &size);
-    plain_enter(plain, text, size);
+    /* What was not done is in the history; or, where it is not to be, in the prompt again. */
+    if (!plain_enter(plain, text, size) && (text[0] == ' ' || repl_document_editing(plain->front)))
+        edit_set(plain->edit, text, size, size);
     free(text);
     plain->dirty = true;
 }

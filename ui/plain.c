@@ -28,17 +28,18 @@ bool plain_is_busy(const struct plain *plain)
 
 /* ---- what a person does --------------------------------------------------------------------- */
 
-/* What could not be done is not lost: a terminal's prompt gets it back. */
-void plain_enter(struct plain *plain, const char *text, size_t size)
+bool plain_enter(struct plain *plain, const char *text, size_t size)
 {
     struct strbuf error = STRBUF_INIT;
-    if (!repl_enter(plain->repl, plain->front, text, size, &error)) {
+    bool good = repl_enter(plain->repl, plain->front, text, size, &error);
+    if (!good) {
         plain_say(plain, "%s", error.size ? strbuf_text(&error) : "not done");
         plain->last_failed = true;
     }
     strbuf_free(&error);
     plain->dirty = true;
     plain->was_busy |= plain_is_busy(plain); /* it may be done before we look again */
+    return good;
 }
 
 void plain_run_line(struct plain *plain, const char *line)
@@ -122,7 +123,9 @@ static void session_changed(void *context, struct repl_session *session)
         plain->front = repl_front_session(plain->repl);
 }
 
-/* What is approved must be seen: of a very long call the middle only is left out, and it is said. */
+/*
+ * What is approved must be seen: of a very long call the middle only is left out, and it is said.
+ */
 static void say_call(struct plain *plain, const struct approval_question *question)
 {
     const char *text = question->arguments ? question->arguments : "";

@@ -215,6 +215,18 @@ class Prompt(Case):
         t.prompt()
         self.assertEqual(t.run("value"), "'first'")
 
+    def test_what_begins_with_a_space_is_not_remembered(self):
+        t = self.open()
+        t.run("remembered = 1")
+        self.assertEqual(t.run(" print('for', 'now')"), "for now")
+        t.send("\x1b[A")
+        t.expect("remembered = 1")
+        t.send("\x05\x15 :nosuch\r")     # it would be lost
+        t.expect("-- no command :nosuch")
+        t.expect(r"\[3\] >>>  :nosuch")
+        t.send("\x05\x15print('free', 'again')\r")
+        t.expect("\nfree again")
+
     def test_history_of_the_run_before(self):
         t = self.open()
         t.run("remembered = 1")

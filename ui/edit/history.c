@@ -236,7 +236,8 @@ static bool is_blank(const char *text, size_t size)
 
 void history_add(struct history *history, const char *session, const char *text, size_t size)
 {
-    if (is_blank(text, size) || size >= UINT32_MAX || history->count >= UINT32_MAX - 1)
+    if (is_blank(text, size) || text[0] == ' ' || size >= UINT32_MAX ||
+        history->count >= UINT32_MAX - 1)
         return;
     uint32_t number = session_of(history, session), id = intern(history, text, size);
     if (number == UINT32_MAX)

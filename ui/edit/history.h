@@ -14,7 +14,10 @@ struct history;
 
 struct history *history_new(void);
 void history_free(struct history *history);
-/* A block that equals the newest of its session, or is blank, is not added again. */
+/*
+ * Not added: a block that equals the newest of its session, one that is blank, and one that begins
+ * with a space, which is to be kept out.
+ */
 void history_add(struct history *history, const char *session, const char *text, size_t size);
 
 /* The n-th entry of the walk for a session (0: the newest); NULL behind the last. Borrowed. */

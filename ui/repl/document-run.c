@@ -187,9 +187,11 @@ void repl_document_cell_done(struct repl *repl, struct repl_cell_data *data)
 
 /* ---- the prompt ----------------------------------------------------------------------------- */
 
-/* In a script IPython's own syntax would be an error. */
+/* What is kept out of the history is not for the file; in a script IPython's syntax is an error. */
 static bool is_for_file(const struct repl_document *document, const char *source, size_t size)
 {
+    if (size && source[0] == ' ')
+        return false;
     if (document->document.format == DOCUMENT_NOTEBOOK)
         return true;
     struct magics_result magics = magics_translate(source, size, "cell");
