@@ -32,12 +32,8 @@ enum document_file document_file_type(const char *path)
 bool document_load(struct document *document, const char *path, struct strbuf *error)
 {
     struct strbuf bytes = STRBUF_INIT, text = STRBUF_INIT;
-    if (!source_read_file(path, &bytes, error)) {
-        char *fault = strbuf_steal(error);
-        strbuf_setf(error, "%s: %s", path, fault);
-        free(fault);
+    if (!source_read_file(path, &bytes, error))
         return false;
-    }
     bool good;
     if (document_file_type(path) == DOCUMENT_FILE_IPYNB) {
         good = notebook_read(strbuf_text(&bytes), bytes.size, document, error);

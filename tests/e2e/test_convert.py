@@ -125,7 +125,8 @@ class Convert(unittest.TestCase):
         self.write("bad.ipynb", "{")
         self.write("good.py", "x = 1\n")
         self.write("kept.md", "kept")
-        for names, part in ((("bad.ipynb", "kept.md"), "invalid notebook"), (("none.py", "kept.md"), "none.py"),
+        for names, part in ((("bad.ipynb", "kept.md"), "invalid notebook"),
+                            (("none.py", "kept.md"), "repl: cannot read /"),
                             (("good.py", "x.txt"), "should end in .ipynb, .py, .md or .html"),
                             (("good.py",), "--convert FILE OUT"), (("good.py", "a.md", "b.md"), "--convert FILE OUT"),
                             (("good.py", "no/such/a.md"), "no/such")):

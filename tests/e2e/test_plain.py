@@ -728,6 +728,16 @@ class Pipe(Case):
         self.assertEqual(self.run_with("1/0\n:nosuch\n")[0], 1)
         self.assertEqual(self.run_with("(1,\n")[0], 1)
 
+    def test_files_that_cannot_be_run(self):
+        with open(os.path.join(self.home, "bad.ipynb"), "w") as file:
+            file.write("{")
+        for line, why in (("run bad.ipynb", "bad.ipynb: invalid notebook"), ("run -", "cannot read ./-: No such file"),
+                          ("load no.py", "cannot read no.py: No such file")):
+            status, out, err = self.run_with(":%s\nprint('on')\n" % line)
+            self.assertEqual((status, out), (0, "on\n"), line)
+            self.assertTrue(err.startswith("hermes-repl: " + why), err)
+            self.assertEqual(err.count("\n"), 1)
+
     def test_exit_status(self):
         self.assertEqual(self.run_with("import sys\nsys.exit(7)\nprint('not here')\n")[:2], (7, ""))
         self.assertEqual(self.run_with("raise SystemExit\n")[0], 0)

@@ -14,12 +14,7 @@
 #include "command-internal.h"
 #include "document-file.h"
 #include "document-internal.h"
-#include "document.h"
 #include "magics.h"
-#include "notebook-write.h"
-#include "notebook.h"
-#include "percent.h"
-#include "source-text.h"
 
 /* ---- paths ---------------------------------------------------------------------------------- */
 
@@ -28,6 +23,10 @@ char *command_path(const char *text)
     size_t size = strlen(text);
     bool quoted = size > 1 && (text[0] == '"' || text[0] == '\'') && text[size - 1] == text[0];
     char *path = quoted ? xstrndup(text + 1, size - 2) : xstrdup(text);
+    if (strcmp(path, "-") == 0) { /* a file: standard input is the person's */
+        free(path);
+        return xstrdup("./-");
+    }
     const char *home = getenv("HOME");
     if (path[0] == '~' && (!path[1] || path[1] == '/') && home) {
         char *whole = xasprintf("%s%s", home, path + 1);
@@ -35,23 +34,6 @@ char *command_path(const char *text)
         path = whole;
     }
     return path;
-}
-
-static bool read_document(const char *path, struct document *document, struct strbuf *error)
-{
-    struct strbuf bytes = STRBUF_INIT, text = STRBUF_INIT;
-    bool good = source_read_file(path, &bytes, error);
-    if (good && document_file_type(path) == DOCUMENT_FILE_IPYNB) {
-        document->format = DOCUMENT_NOTEBOOK;
-        good = notebook_read(strbuf_text(&bytes), bytes.size, document, error);
-    } else if (good) {
-        good = source_decode(strbuf_text(&bytes), bytes.size, &text, error);
-        if (good)
-            percent_read(strbuf_text(&text), text.size, document);
-    }
-    strbuf_free(&bytes);
-    strbuf_free(&text);
-    return good;
 }
 
 /* ---- run and load --------------------------------------------------------------------------- */
@@ -86,7 +68,7 @@ bool command_run_file(struct repl *repl, struct repl_session *session, const cha
     struct document document = {.format = DOCUMENT_SCRIPT};
     char *path = command_path(arguments), *whole = realpath(path, NULL);
     size_t count = 0;
-    bool good = read_document(path, &document, error);
+    bool good = document_load(&document, path, error);
     for (size_t i = 0; good && i < document.count; i++) {
         if (!document_cell_runs(&document.cells[i]))
             continue;
@@ -107,7 +89,7 @@ bool command_run_file(struct repl *repl, struct repl_session *session, const cha
 bool repl_read_source(const char *path, struct strbuf *text, struct strbuf *error)
 {
     struct document document = {.format = DOCUMENT_SCRIPT};
-    bool good = read_document(path, &document, error);
+    bool good = document_load(&document, path, error);
     for (size_t i = 0; good && i < document.count; i++) {
         const struct document_cell *cell = &document.cells[i];
         if (cell->kind != CELL_CODE)
