@@ -32,7 +32,7 @@ static void add_rest(struct cli *cli, const char *word)
     cli->rest[cli->rest_count] = NULL;
 }
 
-/* The next word as an argument; NULL when there is none, or it is an option. */
+/* The next word, whatever it looks like, as an argument; NULL: there is none. */
 static const char *next_argument(struct parser *parser, const char *spelling)
 {
     if (parser->at + 1 >= parser->argc) {
