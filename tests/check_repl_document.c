@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <dirent.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -560,6 +561,115 @@ START_TEST(asks_before_changes_are_lost)
 }
 END_TEST
 
+/* The only file there; free(). */
+static char *only_file(const char *directory)
+{
+    DIR *dir = opendir(directory);
+    char *name = NULL;
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        ck_assert_ptr_null(name);
+        name = xasprintf("%s/%s", directory, entry->d_name);
+    }
+    ck_assert_msg(name != NULL, "nothing in %s", directory);
+    closedir(dir);
+    return name;
+}
+
+/* As a signal would have it; what stands in the prompt may be NULL. */
+static const char *rescue(const char *prompt)
+{
+    static struct strbuf told;
+    strbuf_clear(&told);
+    repl_document_rescue(repl, prompt, prompt ? strlen(prompt) : 0, &told);
+    return strbuf_text(&told);
+}
+
+static void open_again(const char *path)
+{
+    repl_free(repl);
+    strbuf_clear(&said);
+    open_file(path);
+    turn();
+}
+
+START_TEST(changes_are_rescued_and_recovered)
+{
+    struct stat status;
+    open_file(script());
+    ck_assert_str_eq(rescue("not a cell's"), ""); /* nothing was changed */
+    command("edit-cell 5");
+    enter("print('never saved')");
+    command("edit-cell 1");
+    const char *told = rescue("x = 'half typed");
+    char *name = only_file(test_path("hermes-repl/recovered"));
+    HAS(told, test_path("a.py"));
+    HAS(told, name);
+    ck_assert_int_eq(stat(name, &status), 0);
+    ck_assert_uint_eq(status.st_mode & 07777, 0600);
+    ck_assert_int_eq(stat(test_path("hermes-repl/recovered"), &status), 0);
+    ck_assert_uint_eq(status.st_mode & 07777, 0700);
+    char *text = test_read_file(name);
+    HAS(text, "x = 'half typed\n");
+    HAS(text, "# %%\nraise OSError(x + 1)\n\n# %%\nprint('never saved')\n");
+    is_file(test_path("a.py"), SCRIPT);
+    open_again(test_path("a.py"));
+    HAS(strbuf_text(&said), "not saved");
+    HAS(strbuf_text(&said), name);
+    command("insert-below 1");
+    ck_assert(!try("recover"));
+    HAS(strbuf_text(&error), "was changed here, too");
+    command("undo");
+    command("recover");
+    ck_assert_str_eq(cell(5)->source, "print('never saved')");
+    ck_assert(repl_document_is_modified(session()));
+    is_file(test_path("a.py"), SCRIPT);
+    is_file(name, text); /* until it is saved */
+    command("save");
+    is_file(test_path("a.py"), text);
+    ck_assert_int_eq(access(name, F_OK), -1);
+    ck_assert(!try("recover"));
+    HAS(strbuf_text(&error), "no changes of a.py");
+    open_again(test_path("a.py"));
+    ck_assert_ptr_null(strstr(strbuf_text(&said), "not saved"));
+    free(text);
+    free(name);
+}
+END_TEST
+
+START_TEST(a_notebooks_outputs_are_rescued_and_dropped)
+{
+    test_write_file(test_path("a.ipynb"), NOTEBOOK, 0644);
+    open_file(test_path("a.ipynb"));
+    command("run 1");
+    await_all();
+    rescue(NULL);
+    char *name = only_file(test_path("hermes-repl/recovered"));
+    is_valid(name, "n.cells[0].outputs[0].data[\"text/plain\"] == \"21\"");
+    test_write_file(test_path("sub.ipynb"), NOTEBOOK, 0644); /* another one */
+    open_again(test_path("sub.ipynb"));
+    ck_assert_ptr_null(strstr(strbuf_text(&said), "not saved"));
+    open_again(test_path("a.ipynb"));
+    HAS(strbuf_text(&said), "not saved");
+    command("recover drop");
+    ck_assert_int_eq(access(name, F_OK), -1);
+    ck_assert(!try("recover drop"));
+    is_file(test_path("a.ipynb"), NOTEBOOK);
+    free(name);
+}
+END_TEST
+
+START_TEST(what_cannot_be_rescued_is_told)
+{
+    open_file(script());
+    command("insert-below 1");
+    test_write_file(test_path("blocked"), "", 0600);
+    setenv("XDG_STATE_HOME", test_path("blocked"), 1);
+    HAS(rescue(NULL), "a.py was not saved, and its changes are lost: ");
+}
+END_TEST
+
 START_TEST(tells_what_cannot_be_a_document)
 {
     test_write_file(test_path("x.md"), "# no\n", 0644);
@@ -624,6 +734,9 @@ int main(void)
     tcase_add_test(tests, a_cell_that_changes_its_own_file_is_noticed);
     tcase_add_test(tests, saves_under_other_names_and_as_other_things);
     tcase_add_test(tests, asks_before_changes_are_lost);
+    tcase_add_test(tests, changes_are_rescued_and_recovered);
+    tcase_add_test(tests, a_notebooks_outputs_are_rescued_and_dropped);
+    tcase_add_test(tests, what_cannot_be_rescued_is_told);
     tcase_add_test(tests, tells_what_cannot_be_a_document);
     tcase_add_test(tests, lists_cells);
     suite_add_tcase(suite, tests);

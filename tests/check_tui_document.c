@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,6 +273,23 @@ START_TEST(changes_on_disk_are_told_and_quitting_asks)
 }
 END_TEST
 
+START_TEST(a_signal_loses_no_change)
+{
+    open_script();
+    browse_first();
+    keys("b");
+    tui_wait_status("a.py* 2/4");
+    kill(terminal_pid(tui), SIGTERM);
+    int status = terminal_wait_exit(tui);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGTERM);
+    ck_assert(terminal_has_bytes(tui, "a.py was not saved; its changes are in "));
+    is_file(test_path("a.py"), SCRIPT);
+    tui_stop();
+    start(test_path("a.py"));
+    terminal_wait_text(tui, "a.py has changes that were not saved");
+}
+END_TEST
+
 START_TEST(another_file_gets_a_tab_of_its_own)
 {
     test_write_file(test_path("b.py"), "b = 2\n", 0644);
@@ -305,6 +323,7 @@ int main(void)
     tcase_add_test(tests, cells_are_inserted_moved_merged_split_and_deleted);
     tcase_add_test(tests, the_prompt_adds_a_cell_below_the_chosen_one);
     tcase_add_test(tests, changes_on_disk_are_told_and_quitting_asks);
+    tcase_add_test(tests, a_signal_loses_no_change);
     tcase_add_test(tests, another_file_gets_a_tab_of_its_own);
     suite_add_tcase(suite, tests);
     return test_run(suite);

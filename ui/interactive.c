@@ -41,9 +41,9 @@ static struct keymap *read_keymap(struct settings *settings, struct strbuf *warn
     return keymap;
 }
 
-static void show_warnings(const struct strbuf *warnings)
+static void show_lines(const struct strbuf *lines)
 {
-    for (const char *line = strbuf_text(warnings); *line;) {
+    for (const char *line = strbuf_text(lines); *line;) {
         size_t length = strcspn(line, "\n");
         fprintf(stderr, "hermes-repl: %.*s\n", (int)length, line);
         line += length + (line[length] == '\n');
@@ -54,7 +54,7 @@ struct keymap *interactive_keymap(struct settings *settings)
 {
     struct strbuf warnings = STRBUF_INIT;
     struct keymap *keymap = read_keymap(settings, &warnings);
-    show_warnings(&warnings);
+    show_lines(&warnings);
     strbuf_free(&warnings);
     return keymap;
 }
@@ -65,7 +65,7 @@ bool interactive_check_keys(struct settings *settings, struct strbuf *out)
     char *path = keys_path(settings);
     keymap_free(read_keymap(settings, &warnings));
     bool good = !warnings.size;
-    show_warnings(&warnings);
+    show_lines(&warnings);
     if (path)
         strbuf_addf(out, "%s: %s\n", path, good ? "ok" : "has problems");
     strbuf_free(&warnings);
@@ -137,6 +137,7 @@ static bool start(struct settings *settings, const struct cli *cli, const char *
         tool_list_parse(&settings->tools, settings_text(settings, CLI_TOOLS), error);
     const struct tool_terms terms = tool_terms_of(settings, tools);
     enum store_mode history = store_mode_of(settings_text(settings, CLI_HISTORY_MODE));
+    struct strbuf last_words = STRBUF_INIT;
     const char *adopted[] = {rest ? rest->session : NULL, NULL};
     const char **names = rest ? NULL : session_names(cli);
     struct repl_options options = {
@@ -151,9 +152,12 @@ static bool start(struct settings *settings, const struct cli *cli, const char *
         .keymap = keymap,
         .remarks = strbuf_text(&remarks),
         .store = history == STORE_OFF ? NULL : store_open(NULL, history),
+        .last_words = &last_words,
         .document = file,
     };
     bool good = run(settings, &options, file, ret_status, error);
+    show_lines(&last_words);
+    strbuf_free(&last_words);
     say_last_remarks(options.store);
     store_close(options.store);
     keymap_free(keymap);

@@ -15,6 +15,7 @@
 #include "plain-internal.h"
 #include "plain-terminal.h"
 #include "progress.h"
+#include "repl-document.h"
 #include "utf8.h"
 
 #define CALL_BYTES 4000u /* of a tool call that waits for an approval */
@@ -400,6 +401,11 @@ bool plain_run(struct hermes_engine *engine, struct repl_options *options, const
         end_kernels(&plain);
     }
     *ret_status = plain.exit_status;
+    if (plain.exit_status > 128) {
+        size_t size = 0;
+        const char *prompt = plain.edit ? edit_text(plain.edit, &size) : NULL;
+        repl_document_rescue(repl, prompt, size, options->last_words);
+    }
     finish(&plain);
     return true;
 }

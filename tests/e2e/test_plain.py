@@ -671,6 +671,27 @@ class Program(Case):
     def test_sighup(self):
         self.end_by(signal.SIGHUP)
 
+    def test_sigterm_loses_no_change_of_a_document(self):
+        path = os.path.join(self.home, "a.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("x = 1\n")
+        t = self.open("--plain", path)
+        t.run("y = 'not saved'")
+        os.kill(t.process.pid, signal.SIGTERM)
+        t.expect(r"a\.py was not saved; its changes are in (\S+)")
+        self.assertEqual(t.wait(), 128 + signal.SIGTERM)
+        (name,) = re.findall(r"its changes are in (\S+)", t.text())
+        with open(name, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "x = 1\n\n# %%\ny = 'not saved'\n")
+        t = self.open("--plain", path)
+        t.expect(re.escape(":recover takes them from " + name))
+        t.prompt()
+        t.run(":recover")
+        t.run(":save")
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "x = 1\n\n# %%\ny = 'not saved'\n")
+        self.assertFalse(os.path.exists(name))
+
     def test_leaves_the_terminal_as_it_was(self):
         t = self.open()
         t.send("\x04")

@@ -73,6 +73,19 @@ bool command_open(struct repl *repl, struct repl_session *session, const char *a
     return opened != NULL;
 }
 
+bool command_recover(struct repl *repl, struct repl_session *session, const char *arguments,
+                     struct strbuf *error)
+{
+    if (!document_of(session, error))
+        return false;
+    if (strcmp(arguments, "drop") == 0)
+        return repl_document_drop_rescued(repl, session, error);
+    if (!arguments[0])
+        return repl_document_recover(repl, session, error);
+    strbuf_setf(error, ":recover takes nothing, or drop: not %s", arguments);
+    return false;
+}
+
 bool command_reload(struct repl *repl, struct repl_session *session, const char *arguments,
                     struct strbuf *error)
 {

@@ -41,6 +41,7 @@ COMMAND(continue);
 COMMAND(replay);
 /* command-document.c */
 COMMAND(open);
+COMMAND(recover);
 COMMAND(reload);
 COMMAND(cells);
 COMMAND(run);

@@ -53,6 +53,9 @@ const struct command command_table[] = {
 
     {"open", NULL, "FILE", 0, COMMAND_DOCUMENT, "C-x C-f", NULL,
      "open a notebook or script as the document of a tab of its own; nothing runs", command_open},
+    {"recover", NULL, "[drop]", 0, COMMAND_DOCUMENT, NULL, NULL,
+     "take the changes that were not saved when a signal ended the program, or drop them",
+     command_recover},
     {"reload", NULL, NULL, 0, COMMAND_DOCUMENT, NULL, NULL,
      "read the document's file again; asks if changes would be lost", command_reload},
     {"cells", NULL, NULL, 0, COMMAND_DOCUMENT, NULL, NULL,

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "document-edit.h"
+#include "document-file.h"
 #include "document-script.h"
 #include "repl-document.h"
 #include "repl-internal.h"
@@ -31,6 +32,7 @@ struct repl_document {
     bool outputs_changed; /* a notebook's, since it was saved */
     bool disk_changed;    /* and it was said */
     char *doubt_path;     /* a file that may be written over, if a person says so */
+    char *rescued;        /* the file that :recover took its cells from; goes when they are saved */
     uint64_t selected, editing, last_run;
     uint64_t *due; /* keys of cells that are to run, one when the one before has succeeded */
     size_t due_count, due_capacity;
@@ -49,6 +51,7 @@ struct repl_cell_data *repl_document_cell(const struct repl_session *session, ui
 const struct repl_cell_data *repl_document_ran(const struct repl_session *session, uint64_t key);
 /* As it is shown and edited: without blank lines at the end and without \r. */
 void repl_document_text(const struct document_cell *cell, struct strbuf *out);
+uint64_t repl_document_hash(const char *text, size_t size);
 /* Forget all cells; new ones come with the next sync. */
 void repl_document_drop_cells(struct repl *repl, struct repl_session *session);
 
@@ -65,5 +68,23 @@ bool repl_document_save(struct repl *repl, struct repl_session *session, struct 
 bool repl_document_save_as(struct repl *repl, struct repl_session *session, const char *path,
                            struct strbuf *error);
 bool repl_document_reload(struct repl *repl, struct repl_session *session, struct strbuf *error);
+/* The cells of this file in place of the document's; another file than its own is a change. */
+bool repl_document_take(struct repl *repl, struct repl_session *session, const char *path,
+                        struct strbuf *error);
+/* What a file of this type would hold. */
+void repl_document_compose(struct repl_session *session, enum document_file type, const char *path,
+                           struct strbuf *out);
+const char *repl_document_base_name(const char *path);
+
+/* ---- document-rescue.c ---- */
+
+/* Say whether there are changes of this file that were not saved. */
+void repl_document_tell_rescued(struct repl *repl, struct repl_session *session);
+/* Take them, or remove their files. */
+bool repl_document_recover(struct repl *repl, struct repl_session *session, struct strbuf *error);
+bool repl_document_drop_rescued(struct repl *repl, struct repl_session *session,
+                                struct strbuf *error);
+/* What was taken is in the document's file now. */
+void repl_document_forget_rescued(struct repl_document *document);
 
 #endif

@@ -16,7 +16,7 @@
 #include "notebook.h"
 #include "source-text.h"
 
-static const char *base_name(const char *path)
+const char *repl_document_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
@@ -56,7 +56,7 @@ void repl_document_look(struct repl *repl, struct repl_session *session)
         repl_say(repl, session,
                  now.there ? "%s was changed on disk: :reload reads it, :save asks"
                            : "%s is gone from the disk: :save writes it again",
-                 base_name(document->path));
+                 repl_document_base_name(document->path));
     document->disk_changed = changed;
 }
 
@@ -118,14 +118,22 @@ static bool any_open(const struct repl *repl, const struct repl_session *session
     return false;
 }
 
-static bool read_again(struct repl *repl, struct repl_session *session, struct strbuf *error)
+bool repl_document_take(struct repl *repl, struct repl_session *session, const char *path,
+                        struct strbuf *error)
 {
     struct repl_document *document = session->document, fresh = {.path = NULL};
     if (any_open(repl, session)) {
-        strbuf_setf(error, "cells of %s run or wait: not now", base_name(document->path));
+        strbuf_setf(error, "cells of %s run or wait: not now",
+                    repl_document_base_name(document->path));
         return false;
     }
-    if (!repl_document_read(&fresh, document->path, error)) {
+    bool good = repl_document_read(&fresh, path, error);
+    if (good && fresh.document.format != document->document.format) {
+        strbuf_setf(error, "%s is no script, but a notebook: :open it by itself", path);
+        document_edits_free(&fresh.edits);
+        good = false;
+    }
+    if (!good) {
         document_free(&fresh.document);
         document_script_free(&fresh.script);
         return false;
@@ -140,14 +148,24 @@ static bool read_again(struct repl *repl, struct repl_session *session, struct s
     document_script_free(&document->script);
     document->document = fresh.document;
     document->script = fresh.script;
-    document->stamp = fresh.stamp;
+    if (path == document->path) {
+        document->stamp = fresh.stamp;
+        document->disk_changed = false;
+    }
     document_edits_free(&fresh.edits);
     document_edits_init(&document->edits, &document->document);
     document->edits.crlf = document->script.crlf;
-    document->outputs_changed = document->disk_changed = false;
+    document->outputs_changed = path != document->path; /* what is shown is not in the file */
     document->editing = 0;
     repl_document_sync(repl, session);
-    repl_say(repl, session, "%s was read again", base_name(document->path));
+    return true;
+}
+
+static bool read_again(struct repl *repl, struct repl_session *session, struct strbuf *error)
+{
+    if (!repl_document_take(repl, session, session->document->path, error))
+        return false;
+    repl_say(repl, session, "%s was read again", repl_document_base_name(session->document->path));
     return true;
 }
 
@@ -156,7 +174,7 @@ bool repl_document_reload(struct repl *repl, struct repl_session *session, struc
     if (!repl_document_is_modified(session))
         return read_again(repl, session, error);
     char *question = xasprintf("read %s again? What was changed here is lost.",
-                               base_name(session->document->path));
+                               repl_document_base_name(session->document->path));
     repl_ask_doubt(repl, session, REPL_DOUBT_RELOAD, question);
     free(question);
     return true;
@@ -194,8 +212,8 @@ static struct cell_record *make_records(const struct repl_session *session)
     return records;
 }
 
-static void compose(struct repl_session *session, enum document_file type, const char *path,
-                    struct strbuf *out)
+void repl_document_compose(struct repl_session *session, enum document_file type, const char *path,
+                           struct strbuf *out)
 {
     struct repl_document *document = session->document;
     bool notebook = document->document.format == DOCUMENT_NOTEBOOK;
@@ -208,7 +226,7 @@ static void compose(struct repl_session *session, enum document_file type, const
         document->document.minor = 5;
     if (notebook && document->document.minor >= 5)
         document_edit_give_ids(&document->document);
-    document_compose(out, type, &document->document, records, base_name(path));
+    document_compose(out, type, &document->document, records, repl_document_base_name(path));
     for (size_t i = 0; records && i < document->document.count; i++)
         outputs_free(&records[i].outputs);
     free(records);
@@ -229,11 +247,11 @@ static bool write_to(struct repl *repl, struct repl_session *session, const char
     struct strbuf out = STRBUF_INIT;
     if (document->script.foreign && document_file_type(path) == DOCUMENT_FILE_PY) {
         strbuf_setf(error, "%s is not UTF-8: no script is written of it, but .ipynb or .md",
-                    base_name(document->path));
+                    repl_document_base_name(document->path));
         return false;
     }
     bool own = strcmp(path, document->path) == 0, becomes = own || is_same_kind(document, path);
-    compose(session, document_file_type(path), path, &out);
+    repl_document_compose(session, document_file_type(path), path, &out);
     bool good = atomic_file_write(path, strbuf_text(&out), out.size, error);
     strbuf_free(&out);
     if (!good)
@@ -250,6 +268,7 @@ static bool write_to(struct repl *repl, struct repl_session *session, const char
     document->stamp = stamp_of(document->path);
     document->disk_changed = document->outputs_changed = false;
     document_edits_mark_saved(&document->edits);
+    repl_document_forget_rescued(document);
     repl_tell_session(repl, session);
     return true;
 }
@@ -260,7 +279,7 @@ static void ask(struct repl *repl, struct repl_session *session, const char *pat
     char *copy = xstrdup(path);
     free(document->doubt_path);
     document->doubt_path = copy;
-    char *question = xasprintf("%s %s: write over it?", base_name(copy), why);
+    char *question = xasprintf("%s %s: write over it?", repl_document_base_name(copy), why);
     repl_ask_doubt(repl, session, REPL_DOUBT_OVERWRITE, question);
     free(question);
 }
@@ -285,7 +304,8 @@ bool repl_document_save(struct repl *repl, struct repl_session *session, struct 
         return true;
     }
     if (now.there && !repl_document_is_modified(session)) {
-        repl_say(repl, session, "%s has no changes to save", base_name(document->path));
+        repl_say(repl, session, "%s has no changes to save",
+                 repl_document_base_name(document->path));
         return true;
     }
     return write_to(repl, session, document->path, error);
@@ -315,6 +335,7 @@ void repl_document_add_unsaved(const struct repl *repl, struct strbuf *out)
     for (size_t i = 0; i < repl->session_count; i++) {
         const struct repl_session *session = &repl->sessions[i]->session;
         if (repl_document_is_modified(session))
-            strbuf_addf(out, "%s%s", out->size ? ", " : "", base_name(session->document->path));
+            strbuf_addf(out, "%s%s", out->size ? ", " : "",
+                        repl_document_base_name(session->document->path));
     }
 }

@@ -99,7 +99,7 @@ void repl_document_text(const struct document_cell *cell, struct strbuf *out)
     }
 }
 
-static uint64_t hash(const char *text, size_t size)
+uint64_t repl_document_hash(const char *text, size_t size)
 {
     uint64_t value = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < size; i++)
@@ -141,7 +141,7 @@ static struct repl_cell_data *make_cell(struct repl *repl, struct repl_session *
     data->cell.kind = cell->kind;
     data->cell.seen = true;
     data->quiet = true;
-    data->source_hash = hash(data->cell.source, data->cell.source_size);
+    data->source_hash = repl_document_hash(data->cell.source, data->cell.source_size);
     if (cell->kind == CELL_CODE && cell->count)
         data->cell.number = (unsigned)strtoul(cell->count, NULL, 10); /* null is 0 */
     if (cell->kind == CELL_CODE && cell->outputs)
@@ -164,7 +164,7 @@ static void renew_cell(struct repl_cell_data *data, const struct document_cell *
         data->cell.source = xmemdup0(strbuf_text(&text), text.size);
         same = true;
     }
-    data->cell.edited = hash(strbuf_text(&text), text.size) != data->source_hash;
+    data->cell.edited = repl_document_hash(strbuf_text(&text), text.size) != data->source_hash;
     data->cell.kind = cell->kind;
     strbuf_free(&text);
 }
@@ -284,7 +284,7 @@ void repl_document_place(struct repl *repl, struct repl_cell_data *data)
     struct repl_session *session = data->session;
     size_t at = repl_document_item(session, data->cell.key);
     struct repl_cell_data *old = cell_data(session->items[at].cell);
-    data->source_hash = hash(data->cell.source, data->cell.source_size);
+    data->source_hash = repl_document_hash(data->cell.source, data->cell.source_size);
     session->items[at].cell = &data->cell;
     if (old->cell.id && !old->cell.not_run) {
         data->before = old;
@@ -343,6 +343,7 @@ void repl_document_free(struct repl_document *document)
     free(document->aside);
     free(document->path);
     free(document->doubt_path);
+    free(document->rescued);
     free(document->due);
     free(document);
 }
@@ -382,6 +383,7 @@ bool repl_document_attach(struct repl *repl, struct repl_session *session, const
         return false;
     session->document = document;
     repl_document_sync(repl, session);
+    repl_document_tell_rescued(repl, session);
     return true;
 }
 
@@ -436,5 +438,6 @@ struct repl_session *repl_document_open(struct repl *repl, const char *path, str
     }
     session->document = document;
     repl_document_sync(repl, session);
+    repl_document_tell_rescued(repl, session);
     return session;
 }

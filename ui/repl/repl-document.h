@@ -50,6 +50,13 @@ void repl_document_stop_editing(struct repl_session *session);
 bool repl_document_put_edited(struct repl *repl, struct repl_session *session, const char *source,
                               size_t size, struct strbuf *error);
 
+/*
+ * The program ends, and nobody said that it should: what was not saved goes into files beside the
+ * history, and told gets a line for each. Whoever opens such a document again is told, too. prompt:
+ * what stands in the prompt, which is the source of the cell that is edited in front, if one is.
+ */
+void repl_document_rescue(struct repl *repl, const char *prompt, size_t size, struct strbuf *told);
+
 /* Look whether somebody else has written the file; says so once. */
 void repl_document_look(struct repl *repl, struct repl_session *session);
 

@@ -170,6 +170,7 @@ struct repl_options {
     struct rest *rest;   /* a batch to go on with: its session is the first; NULL: none */
     const struct keymap *keymap; /* for :keys */
     const char *remarks;         /* lines that are said with the first step; NULL: none */
+    struct strbuf *last_words;   /* gets lines to be said when the terminal is given back */
     const char *document; /* a file for the first session, which is named after it; NULL: none */
 };
 

@@ -33,8 +33,7 @@ char *store_default_path(void)
                                   : NULL;
 }
 
-/* The directories above a file, 0700 those that are not there. */
-static bool make_directories(const char *path, struct strbuf *error)
+bool store_make_directories(const char *path, struct strbuf *error)
 {
     char *copy = xstrdup(path);
     int failure = 0;
@@ -225,7 +224,7 @@ static void find_place(struct store *store, struct strbuf *error)
 {
     enum database_state state = DATABASE_FAILED;
     int lock = -1;
-    if (!make_directories(store->file, error)) {
+    if (!store_make_directories(store->file, error)) {
         stay_in_memory(store, strbuf_text(error));
         return;
     }

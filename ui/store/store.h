@@ -27,6 +27,8 @@ struct store *store_open(const char *path, enum store_mode mode);
 void store_close(struct store *store); /* writes what waits; NULL is fine */
 /* The usual place; NULL: there is no home. Yours. */
 char *store_default_path(void);
+/* The directories above a file, 0700 those that are not there. False: one line in error. */
+bool store_make_directories(const char *path, struct strbuf *error);
 /* One line that a person should see, or NULL; yours. */
 char *store_take_remark(struct store *store);
 /* Wait until all that was given so far is on its way to survive the death of this process. */

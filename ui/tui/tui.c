@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "repl-document.h"
 #include "tui-internal.h"
 #include "tui-signals.h"
 #include "tui.h"
@@ -361,6 +362,11 @@ bool tui_run(struct hermes_engine *engine, struct repl_options *options, const c
         graphics_ask(tui.graphics);
         run_loop(&tui);
         *ret_status = tui.deadly ? 128 + tui.deadly : 0;
+        if (tui.deadly) {
+            size_t size;
+            const char *prompt = edit_text(tui.edit, &size);
+            repl_document_rescue(tui.repl, prompt, size, options->last_words);
+        }
     }
     finish(&tui);
     return good;
