@@ -427,6 +427,23 @@ START_TEST(inserts_splits_merges_moves_and_undoes)
 }
 END_TEST
 
+START_TEST(shows_what_was_undone_while_the_cell_ran)
+{
+    open_file(script());
+    command("edit-cell 2");
+    enter("import time; time.sleep(30)");
+    AWAIT(session()->running);
+    command("undo");
+    ck_assert_str_eq(cell(2)->source, "import time; time.sleep(30)"); /* that is what runs */
+    ck_assert(cell(2)->edited);
+    command("interrupt");
+    await_all();
+    ck_assert_str_eq(cell(2)->source, "x = 1\nprint('x is', x)");
+    ck_assert(cell(2)->edited);
+    ck_assert_int_eq(cell(2)->outcome, HERMES_INTERRUPTED);
+}
+END_TEST
+
 START_TEST(deletes_no_cell_that_runs_but_survives_its_undo)
 {
     open_file(script());
@@ -727,6 +744,7 @@ int main(void)
     tcase_add_test(tests, edits_a_cell_and_runs_it);
     tcase_add_test(tests, what_is_entered_becomes_a_cell);
     tcase_add_test(tests, inserts_splits_merges_moves_and_undoes);
+    tcase_add_test(tests, shows_what_was_undone_while_the_cell_ran);
     tcase_add_test(tests, deletes_no_cell_that_runs_but_survives_its_undo);
     tcase_add_test(tests, lost_state_is_told_below_the_cell_that_lost_it);
     tcase_add_test(tests, lost_state_is_told_at_the_end_when_its_cell_is_gone);

@@ -181,6 +181,8 @@ void repl_document_cell_done(struct repl *repl, struct repl_cell_data *data)
         return;
     if (!data->cell.not_run)
         repl_document_look(repl, data->session);
+    if (data->cell.edited) /* while it ran, which showed what ran */
+        repl_document_sync(repl, data->session);
     if (data->leads && !repl->finishes)
         follow(repl, data);
 }
