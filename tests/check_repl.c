@@ -1195,6 +1195,30 @@ START_TEST(saves_and_runs_files)
 }
 END_TEST
 
+START_TEST(asks_before_it_saves_over_a_file)
+{
+    char *line = xasprintf("save %s", test_path("theirs.py"));
+    test_write_file(test_path("theirs.py"), "theirs\n", 0644);
+    answer_yes = false;
+    run("print('hello')");
+    ck_assert(repl_command(repl, session(), line, &error));
+    CK_HAS(asked, "theirs.py is there already");
+    char *text = test_read_file(test_path("theirs.py"));
+    ck_assert_str_eq(text, "theirs\n");
+    free(text);
+    repl_confirm(repl, false);
+    ck_assert(!repl_command(repl, session(), "save", &error)); /* it has no file yet */
+    ck_assert(repl_command(repl, session(), line, &error));
+    repl_confirm(repl, true);
+    text = test_read_file(test_path("theirs.py"));
+    ck_assert_ptr_nonnull(strstr(text, "print('hello')"));
+    free(text);
+    ck_assert(repl_command(repl, session(), line, &error)); /* now it is its own */
+    ck_assert_int_eq(confirms, 2);
+    free(line);
+}
+END_TEST
+
 START_TEST(sets_options)
 {
     ck_assert_msg(repl_command(repl, session(), "set timeout 0.3", &error), "%s",
@@ -1282,6 +1306,7 @@ int main(void)
     tcase_add_test(tests, leaves_as_python_does);
     tests = add_case(suite, "files");
     tcase_add_test(tests, saves_and_runs_files);
+    tcase_add_test(tests, asks_before_it_saves_over_a_file);
     tcase_add_test(tests, sets_options);
     return test_run(suite);
 }

@@ -195,10 +195,6 @@ static bool save(struct repl *repl, struct repl_session *session, const char *pa
                  struct strbuf *error)
 {
     size_t count;
-    if (document_file_type(path) == DOCUMENT_FILE_NONE) {
-        strbuf_setf(error, "%s should end in .ipynb, .py, .md or .html", path);
-        return false;
-    }
     if (!write_document(session, path, &count, error))
         return false;
     char *copy = xstrdup(path);
@@ -208,12 +204,51 @@ static bool save(struct repl *repl, struct repl_session *session, const char *pa
     return true;
 }
 
+/* Over what this session has not written it does not go without a word. */
+static bool save_as(struct repl *repl, struct repl_session *session, const char *path,
+                    struct strbuf *error)
+{
+    const char *last = session_data(session)->save_path;
+    if (document_file_type(path) == DOCUMENT_FILE_NONE) {
+        strbuf_setf(error, "%s should end in .ipynb, .py, .md or .html", path);
+        return false;
+    }
+    if (access(path, F_OK) != 0 || (last && strcmp(last, path) == 0))
+        return save(repl, session, path, error);
+    repl_ask_overwrite(repl, session, path, "is there already");
+    return true;
+}
+
+void repl_ask_overwrite(struct repl *repl, struct repl_session *session, const char *path,
+                        const char *why)
+{
+    char *copy = xstrdup(path);
+    free(session_data(session)->doubt_path);
+    session_data(session)->doubt_path = copy;
+    char *question = xasprintf("%s %s: write over it?", repl_document_base_name(copy), why);
+    repl_ask_doubt(repl, session, REPL_DOUBT_OVERWRITE, question);
+    free(question);
+}
+
+void repl_overwrite(struct repl *repl, struct repl_session *session)
+{
+    struct strbuf error = STRBUF_INIT;
+    char *path = session_data(session)->doubt_path;
+    session_data(session)->doubt_path = NULL;
+    if (path && session->document)
+        repl_document_overwrite(repl, session, path);
+    else if (path && !save(repl, session, path, &error))
+        repl_say(repl, session, "%s", strbuf_text(&error));
+    strbuf_free(&error);
+    free(path);
+}
+
 bool command_save_as(struct repl *repl, struct repl_session *session, const char *arguments,
                      struct strbuf *error)
 {
     char *path = command_path(arguments);
     bool good = session->document ? repl_document_save_as(repl, session, path, error)
-                                  : save(repl, session, path, error);
+                                  : save_as(repl, session, path, error);
     free(path);
     return good;
 }

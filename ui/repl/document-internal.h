@@ -31,7 +31,6 @@ struct repl_document {
     struct document_stamp stamp;
     bool outputs_changed; /* a notebook's, since it was saved */
     bool disk_changed;    /* and it was said */
-    char *doubt_path;     /* a file that may be written over, if a person says so */
     char *rescued;        /* the file that :recover took its cells from; goes when they are saved */
     uint64_t selected, editing, last_run;
     uint64_t *due; /* keys of cells that are to run, one when the one before has succeeded */

@@ -273,25 +273,11 @@ static bool write_to(struct repl *repl, struct repl_session *session, const char
     return true;
 }
 
-static void ask(struct repl *repl, struct repl_session *session, const char *path, const char *why)
-{
-    struct repl_document *document = session->document;
-    char *copy = xstrdup(path);
-    free(document->doubt_path);
-    document->doubt_path = copy;
-    char *question = xasprintf("%s %s: write over it?", repl_document_base_name(copy), why);
-    repl_ask_doubt(repl, session, REPL_DOUBT_OVERWRITE, question);
-    free(question);
-}
-
-void repl_document_overwrite(struct repl *repl, struct repl_session *session)
+void repl_document_overwrite(struct repl *repl, struct repl_session *session, const char *path)
 {
     struct strbuf error = STRBUF_INIT;
-    char *path = session->document->doubt_path;
-    session->document->doubt_path = NULL;
-    if (path && !write_to(repl, session, path, &error))
+    if (!write_to(repl, session, path, &error))
         repl_say(repl, session, "%s", strbuf_text(&error));
-    free(path);
     strbuf_free(&error);
 }
 
@@ -300,7 +286,7 @@ bool repl_document_save(struct repl *repl, struct repl_session *session, struct 
     struct repl_document *document = session->document;
     struct document_stamp now = stamp_of(document->path);
     if (now.there && !is_same(&now, &document->stamp)) {
-        ask(repl, session, document->path, "was changed on disk");
+        repl_ask_overwrite(repl, session, document->path, "was changed on disk");
         return true;
     }
     if (now.there && !repl_document_is_modified(session)) {
@@ -324,7 +310,7 @@ bool repl_document_save_as(struct repl *repl, struct repl_session *session, cons
         return false;
     }
     if (access(path, F_OK) == 0) {
-        ask(repl, session, path, "is there already");
+        repl_ask_overwrite(repl, session, path, "is there already");
         return true;
     }
     return write_to(repl, session, path, error);

@@ -342,7 +342,6 @@ void repl_document_free(struct repl_document *document)
         repl_cell_free(document->aside[i]);
     free(document->aside);
     free(document->path);
-    free(document->doubt_path);
     free(document->rescued);
     free(document->due);
     free(document);

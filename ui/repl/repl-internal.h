@@ -41,6 +41,7 @@ struct repl_session_data {
     struct repl_session session;
     char *owner; /* the engine's name of it: stays when the session is renamed */
     char *save_path;
+    char *doubt_path; /* a file that may be written over, if a person says so */
     bool named;       /* by a person: its earlier cells came back */
     bool post_mortem; /* :pdb on */
     /* A kernel that ends, whose ruled line waits for its cell to settle. */
@@ -203,10 +204,17 @@ bool repl_document_enter(struct repl *repl, struct repl_session *session, const 
 /* The cell that is edited gets its new source, and runs. */
 bool repl_document_enter_edited(struct repl *repl, struct repl_session *session,
                                 const char *source, size_t size, struct strbuf *error);
-void repl_document_overwrite(struct repl *repl, struct repl_session *session);
+void repl_document_overwrite(struct repl *repl, struct repl_session *session, const char *path);
 void repl_document_do_reload(struct repl *repl, struct repl_session *session);
 /* "a.ipynb, b.py": documents that would lose changes. */
 void repl_document_add_unsaved(const struct repl *repl, struct strbuf *out);
+
+/* ---- files (command-files.c) ---- */
+
+/* "a.py is there already: write over it?"; yes is repl_overwrite(). */
+void repl_ask_overwrite(struct repl *repl, struct repl_session *session, const char *path,
+                        const char *why);
+void repl_overwrite(struct repl *repl, struct repl_session *session);
 
 /* ---- events (repl-events.c, repl-watch.c) ---- */
 

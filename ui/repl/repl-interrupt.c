@@ -246,7 +246,7 @@ void repl_confirm(struct repl *repl, bool yes)
         repl->quits = true;
         break;
     case REPL_DOUBT_OVERWRITE:
-        repl_document_overwrite(repl, session);
+        repl_overwrite(repl, session);
         break;
     case REPL_DOUBT_RELOAD:
         repl_document_do_reload(repl, session);

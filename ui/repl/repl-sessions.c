@@ -207,6 +207,7 @@ static void session_free(struct repl_session_data *data)
     free(session->view);
     free(data->owner);
     free(data->save_path);
+    free(data->doubt_path);
     free(data->cost);
     repl_document_free(session->document);
     free(data);
