@@ -424,6 +424,7 @@ class Cells(Case):
 
     def test_post_mortem(self):
         t = self.open()
+        self.assertEqual(t.run(":debug"), "no exception was raised here")
         t.run("def g(): here = 7; 1/0")
         t.send("g()\r")
         t.prompt()

@@ -266,7 +266,9 @@ bool command_search_all(struct repl *repl, struct repl_session *session, const c
 bool command_debug(struct repl *repl, struct repl_session *session, const char *arguments,
                    struct strbuf *error)
 {
-    static const char code[] = "__import__('pdb').pm()";
+    static const char code[] = "__import__('pdb').pm()"
+                               " if hasattr(__import__('sys'), 'last_traceback')"
+                               " else print('no exception was raised here')";
     struct repl_submission what = {.source = ":debug",
                                    .source_size = 6,
                                    .code = code,
