@@ -390,6 +390,7 @@ class Export(Case):
     def test_new_name_is_a_name(self):
         self.run_program("--session", "s", "-c", "1")
         self.one_line(self.run_program("--rename", "s", "a/b"), "a session's name")
+        self.one_line(self.run_program("--rename", "s", "a", "b"), "a word too many: b")
         self.one_line(self.run_program("--rename", "s", ""), "a session's name")
         self.assertEqual(self.run_program("--rename", "s", "t"), (0, "", ""))
         self.assertEqual(self.run_program("--replay", "t")[0], 0)

@@ -355,10 +355,13 @@ int store_commands_run(struct settings *settings, const struct cli *cli)
     }
     if (!verb)
         return -1;
-    if (cli->rest_count != (size_t)verb->words)
-        return complain(verb->id == CLI_EXPORT   ? "--export needs a session and a FILE"
-                        : verb->id == CLI_RENAME ? "--rename needs a session and its new name"
-                                                 : "there is a word too many");
+    if (cli->rest_count > (size_t)verb->words) {
+        fprintf(stderr, "hermes-repl: there is a word too many: %s\n", cli->rest[verb->words]);
+        return STORE_STATUS_FAILED;
+    }
+    if (cli->rest_count < (size_t)verb->words)
+        return complain(verb->id == CLI_EXPORT ? "--export needs a session and a FILE"
+                                               : "--rename needs a session and its new name");
     struct command command = {
         .json = settings_flag(settings, CLI_JSON),
         .text = value,
