@@ -12,6 +12,7 @@
 #include "plain.h"
 #include "repl-document.h"
 #include "rest.h"
+#include "session-name.h"
 #include "store-result.h"
 #include "tool-list.h"
 #include "tui.h"
@@ -78,6 +79,8 @@ static bool check_words(const struct cli *cli, struct strbuf *error)
 {
     for (size_t i = 0; i < cli->count; i++) {
         const struct cli_entry *entry = cli->words[i].setting->entry;
+        if (entry->id == CLI_SESSION && !session_name_check(cli->words[i].value, error))
+            return false;
         if (entry->group != CLI_GROUP_BATCH || entry->engine || entry->id == CLI_QUIET)
             continue;
         strbuf_setf(error, "%s is for a batch: give --batch FILE or -c CODE, too",

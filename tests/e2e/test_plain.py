@@ -750,6 +750,14 @@ class Pipe(Case):
         self.assertEqual(self.run_with("1/0\n:nosuch\n")[0], 1)
         self.assertEqual(self.run_with("(1,\n")[0], 1)
 
+    def test_wrong_usage(self):
+        for arguments, why in ((("--session", "a/b"), "a session's name"), (("--session", ""), "a session's name"),
+                               (("a.py",), "--batch runs it"), (("a.py", "b.py"), "b.py"),
+                               (("--junit", "j"), "--batch")):
+            status, out, err = self.run_with("print('not run')\n", *arguments)
+            self.assertEqual((status, out, err.count("\n")), (2, "", 1), err)
+            self.assertIn(why, err)
+
     def test_files_that_cannot_be_run(self):
         with open(os.path.join(self.home, "bad.ipynb"), "w") as file:
             file.write("{")
