@@ -898,7 +898,7 @@ START_TEST(answers_questions)
     AWAIT(confirms == 1);
     CK_HAS(asked, "reset main? It loses 1 variable, 1 cell, ");
     repl_confirm(repl, false);
-    ck_assert_uint_gt(repl_request(repl, session(), "{\"request\":\"ping\"}", 0), 0);
+    ck_assert_uint_gt(repl_request(repl, session(), "ping", "", 0, 0, 0), 0);
     ck_assert(!repl_awaits_answer(repl)); /* that one is the front end's */
 }
 END_TEST

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "complete-local.h"
-#include "json-write.h"
 #include "plain-internal.h"
 
 #define COMPLETE_MS 1000
@@ -20,13 +19,8 @@ static uint64_t ask(struct plain *plain, const char *what)
 {
     size_t size;
     const char *text = edit_text(plain->edit, &size);
-    struct strbuf json = STRBUF_INIT;
-    strbuf_addf(&json, "{\"request\":\"%s\",\"code\":", what);
-    json_add_string(&json, text, size);
-    strbuf_addf(&json, ",\"cursor\":%zu}", edit_point(plain->edit));
-    uint64_t request = repl_request(plain->repl, plain->front, strbuf_text(&json), COMPLETE_MS);
-    strbuf_free(&json);
-    return request;
+    return repl_request(plain->repl, plain->front, what, text, size, edit_point(plain->edit),
+                        COMPLETE_MS);
 }
 
 /* As columns under the prompt, which comes again below. */

@@ -30,10 +30,17 @@ uint64_t repl_ask(struct repl *repl, struct repl_session *session, enum repl_pur
     return request;
 }
 
-uint64_t repl_request(struct repl *repl, struct repl_session *session, const char *json,
-                      int64_t timeout_ms)
+uint64_t repl_request(struct repl *repl, struct repl_session *session, const char *what,
+                      const char *code, size_t size, size_t cursor, int64_t timeout_ms)
 {
-    return repl_ask(repl, session, REPL_FOR_FRONT, json, timeout_ms, NULL);
+    struct strbuf json = STRBUF_INIT;
+    strbuf_addf(&json, "{\"request\":\"%s\",\"code\":", what);
+    json_add_string(&json, code, size);
+    strbuf_addf(&json, ",\"cursor\":%zu}", cursor);
+    uint64_t request =
+        repl_ask(repl, session, REPL_FOR_FRONT, strbuf_text(&json), timeout_ms, NULL);
+    strbuf_free(&json);
+    return request;
 }
 
 /*

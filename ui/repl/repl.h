@@ -244,9 +244,12 @@ void repl_type(struct repl *repl, struct repl_session *session, const char *data
 void repl_look_at_input(struct repl *repl, struct repl_session *session);
 /* Answer the oldest question of a session. */
 void repl_settle(struct repl *repl, struct repl_session *session, enum approval_answer answer);
-/* Ask the session's kernel (hermes_request()); 0: it cannot be asked now. answer() follows. */
-uint64_t repl_request(struct repl *repl, struct repl_session *session, const char *json,
-                      int64_t timeout_ms);
+/*
+ * Ask the session's kernel about code with the cursor behind so many bytes ("complete", "inspect";
+ * hermes_request()). 0: it cannot be asked now. answer() follows.
+ */
+uint64_t repl_request(struct repl *repl, struct repl_session *session, const char *what,
+                      const char *code, size_t size, size_t cursor, int64_t timeout_ms);
 /* The code of a script or notebook, as :load puts it into the prompt. */
 bool repl_read_source(const char *path, struct strbuf *text, struct strbuf *error);
 /* Whether something runs or waits in any session. */

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "complete-local.h"
-#include "json-write.h"
 #include "tui-internal.h"
 #include "xalloc.h"
 
@@ -24,13 +23,7 @@ static uint64_t ask(struct tui *tui, const char *what, int64_t timeout_ms)
 {
     size_t size;
     const char *text = edit_text(tui->edit, &size);
-    struct strbuf json = STRBUF_INIT;
-    strbuf_addf(&json, "{\"request\":\"%s\",\"code\":", what);
-    json_add_string(&json, text, size);
-    strbuf_addf(&json, ",\"cursor\":%zu}", edit_point(tui->edit));
-    uint64_t request = repl_request(tui->repl, tui->front, strbuf_text(&json), timeout_ms);
-    strbuf_free(&json);
-    return request;
+    return repl_request(tui->repl, tui->front, what, text, size, edit_point(tui->edit), timeout_ms);
 }
 
 static void offer(struct tui *tui, size_t start, size_t end, struct local_matches *matches)
