@@ -13,8 +13,7 @@
 
 #include "command.h"
 #include "engine-testlib.h"
-#include "repl.h"
-#include "settings.h"
+#include "repl-testlib.h"
 #include "store.h"
 #include "tool-list.h"
 #include "xalloc.h"
@@ -123,20 +122,9 @@ static void open_repl(void)
 
 static void set_up(void)
 {
-    static const char *const no_tools[] = {NULL};
     te_set_up();
-    settings_init(&settings, engine);
-    terms = (struct tool_terms){
-        .tools = no_tools, .settings = &settings.tools, .approve = "", .env = HERMES_ENV_INHERIT};
-    options = (struct repl_options){.settings = &settings,
-                                    .terms = &terms,
-                                    .mode = HERMES_MODE_PROJECT,
-                                    .python = te_python(),
-                                    .env = HERMES_ENV_INHERIT,
-                                    .columns = 80,
-                                    .rows = 24,
-                                    .blocks = true,
-                                    .pipes = getenv("CHECK_REPL_PIPES") != NULL};
+    test_repl_options(&settings, &terms, &options);
+    options.pipes = getenv("CHECK_REPL_PIPES") != NULL;
     answer_yes = false;
     confirms = withdrawn = questions = commands = items = 0;
 }
@@ -161,12 +149,9 @@ static void tear_down(void)
     te_tear_down();
 }
 
-/* One turn of a front end's loop. */
 static void turn(void)
 {
-    int64_t wait = repl_step(repl);
-    struct pollfd readable = {.fd = repl_fd(repl), .events = POLLIN};
-    poll(&readable, 1, wait < 0 || wait > 20 ? 20 : (int)wait);
+    test_repl_turn(repl);
 }
 
 #define AWAIT(condition)                                                                           \
@@ -334,7 +319,8 @@ START_TEST(tracebacks_have_no_frames_of_ours)
 {
     ends_without_our_frames(run("class A:\n    def __repr__(self): return 1/0\nA()"),
                             "File \"<cell 1>\", line 2, in __repr__", "ZeroDivisionError");
-    ends_without_our_frames(run("display(A())"), "File \"<cell 2>\", line 1, in <module>", "in __repr__");
+    ends_without_our_frames(run("display(A())"), "File \"<cell 2>\", line 1, in <module>",
+                            "in __repr__");
     ends_without_our_frames(run("import sys; sys.displayhook = lambda value: 1/0\n5"),
                             "File \"<cell 3>\", line 1, in <lambda>", "ZeroDivisionError");
     run("sys.displayhook = sys.__displayhook__; import asyncio");

@@ -6,7 +6,6 @@
 #include "config.h"
 
 #include <dirent.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,7 +14,7 @@
 #include "command.h"
 #include "engine-testlib.h"
 #include "repl-document.h"
-#include "settings.h"
+#include "repl-testlib.h"
 #include "xalloc.h"
 
 static struct settings settings;
@@ -59,19 +58,8 @@ static const struct repl_front front = {
 
 static void set_up(void)
 {
-    static const char *const no_tools[] = {NULL};
     te_set_up();
-    settings_init(&settings, engine);
-    terms = (struct tool_terms){
-        .tools = no_tools, .settings = &settings.tools, .approve = "", .env = HERMES_ENV_INHERIT};
-    options = (struct repl_options){.settings = &settings,
-                                    .terms = &terms,
-                                    .mode = HERMES_MODE_PROJECT,
-                                    .python = te_python(),
-                                    .env = HERMES_ENV_INHERIT,
-                                    .columns = 80,
-                                    .rows = 24,
-                                    .blocks = true};
+    test_repl_options(&settings, &terms, &options);
     answer_yes = false;
 }
 
@@ -88,9 +76,7 @@ static void tear_down(void)
 
 static void turn(void)
 {
-    int64_t wait = repl_step(repl);
-    struct pollfd readable = {.fd = repl_fd(repl), .events = POLLIN};
-    poll(&readable, 1, wait < 0 || wait > 20 ? 20 : (int)wait);
+    test_repl_turn(repl);
 }
 
 #define AWAIT(condition)                                                                           \
