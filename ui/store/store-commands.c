@@ -284,7 +284,9 @@ static int purge(struct command *command)
         strbuf_addf(&out, ", %u damaged %s", purged.damaged,
                     purged.damaged == 1 ? "file" : "files");
     strbuf_addc(&out, '\n');
-    put(command, &out);
+    if (good || purged.cells || purged.spills || purged.damaged)
+        put(command, &out);
+    strbuf_free(&out);
     return finish(good, &error);
 }
 
