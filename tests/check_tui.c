@@ -204,25 +204,9 @@ START_TEST(colours_and_wide_characters_arrive)
 }
 END_TEST
 
-/* Whether the tests' Python has a module; else what needs it is left out, and says so. */
-static bool has_module(const char *name)
-{
-    char line[128];
-    snprintf(line, sizeof(line), "import %s; print('it is', 'there')", name);
-    tui_run(line, 1);
-    terminal_wait(tui, terminal_find(tui, "     it is there") >= 0 ||
-                           terminal_find(tui, "ModuleNotFound") >= 0);
-    bool there = terminal_find(tui, "     it is there") >= 0;
-    if (!there)
-        fprintf(stderr, "left out: %s has no %s\n", test_python(), name);
-    terminal_keys(tui, "\030l");
-    terminal_wait_no_text(tui, "[1]");
-    return there;
-}
-
 START_TEST(nested_bars_of_tqdm_end_as_on_a_terminal)
 {
-    if (!has_module("tqdm"))
+    if (!tui_has_module("tqdm"))
         return;
     tui_enter("from tqdm import tqdm; import time");
     terminal_paste(tui, "for i in tqdm(range(3), 'outer'):\n    for j in tqdm(range(9), 'inner'): "
@@ -238,7 +222,7 @@ END_TEST
 
 START_TEST(a_table_of_rich_has_its_colours)
 {
-    if (!has_module("rich"))
+    if (!tui_has_module("rich"))
         return;
     terminal_paste(tui,
                    "from rich.table import Table; from rich.console import Console\n"

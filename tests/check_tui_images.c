@@ -15,19 +15,6 @@
 /* A figure's half-blocks begin so; the block is indented. */
 #define HALF "     \xe2\x96\x80\xe2\x96\x80\xe2\x96\x80\xe2\x96\x80"
 
-static bool has_module(const char *name)
-{
-    char line[128];
-    snprintf(line, sizeof(line),
-             "import importlib.util as u; print('it is', u.find_spec('%s') is not None)", name);
-    tui_run(line, 1);
-    terminal_wait(tui, terminal_find(tui, "     it is ") >= 0);
-    bool there = terminal_find(tui, "     it is True") >= 0;
-    if (!there)
-        fprintf(stderr, "left out: %s has no %s\n", test_python(), name);
-    return there;
-}
-
 /* Colours of the rows with half-blocks, as 24 bits: how many cells have one that is near this. */
 static int count_colour(int red, int green, int blue)
 {
@@ -60,7 +47,7 @@ static void wait_over(int number)
 
 START_TEST(a_figure_appears_by_itself)
 {
-    if (!has_module("matplotlib"))
+    if (!tui_has_module("matplotlib"))
         return;
     terminal_paste(tui,
                    "import matplotlib.pyplot as plt\n"
@@ -78,7 +65,7 @@ END_TEST
 
 START_TEST(show_draws_where_it_is_called)
 {
-    if (!has_module("matplotlib"))
+    if (!tui_has_module("matplotlib"))
         return;
     tui_run("import matplotlib.pyplot as plt", 2);
     terminal_paste(
@@ -98,7 +85,7 @@ END_TEST
 
 START_TEST(a_cell_that_fails_shows_figure_and_error)
 {
-    if (!has_module("matplotlib"))
+    if (!tui_has_module("matplotlib"))
         return;
     terminal_paste(
         tui,
@@ -112,7 +99,7 @@ END_TEST
 
 START_TEST(a_chosen_backend_is_kept)
 {
-    if (!has_module("matplotlib"))
+    if (!tui_has_module("matplotlib"))
         return;
     tui_run("import matplotlib; matplotlib.use('Agg'); import matplotlib.pyplot as plt", 2);
     tui_run("plt.plot([1, 2]); plt.get_backend().lower()", 3);
@@ -126,7 +113,7 @@ END_TEST
 
 START_TEST(an_image_of_pil_is_a_picture)
 {
-    if (!has_module("PIL"))
+    if (!tui_has_module("PIL"))
         return;
     tui_run("from PIL import Image; Image.new('RGB', (20, 8), '#00ff00')", 2);
     terminal_wait_text(tui, HALF);
@@ -140,7 +127,7 @@ END_TEST
 
 START_TEST(the_plain_prompt_tells_what_it_is)
 {
-    if (!has_module("matplotlib"))
+    if (!tui_has_module("matplotlib"))
         return;
     tui_teardown();
     tui_start((const char *const[]){"--plain", NULL}, 24, 80, NULL);
@@ -175,7 +162,7 @@ static int widest_row(void)
 
 START_TEST(a_wide_table_takes_the_window)
 {
-    if (!has_module("pandas"))
+    if (!tui_has_module("pandas"))
         return;
     tui_run("import pandas as pd, numpy as np; df = pd.DataFrame(np.arange(4000).reshape(100, 40))",
             2);
@@ -231,8 +218,8 @@ START_TEST(long_lines_are_scrolled_sideways)
     terminal_wait(tui, terminal_find(tui, "│    0><00000001>") == row &&
                            strcmp(terminal_row(tui, row + 1), "│") == 0);
     /* the other cell stays as it was */
-    terminal_wait(tui, terminal_find(tui, "     00000000000000000001") ==
-                           1 + terminal_find(tui, "[1]"));
+    terminal_wait(tui,
+                  terminal_find(tui, "     00000000000000000001") == 1 + terminal_find(tui, "[1]"));
     for (int i = 0; i < 28; i++)
         terminal_keys(tui, "\033[C");
     terminal_wait(tui,

@@ -79,6 +79,19 @@ void tui_run(const char *line, int number)
     terminal_wait(tui, is_over(number));
 }
 
+bool tui_has_module(const char *name)
+{
+    char line[128];
+    snprintf(line, sizeof(line),
+             "import importlib.util as u; print('it is', u.find_spec('%s') is not None)", name);
+    tui_run(line, 1);
+    terminal_wait(tui, terminal_find(tui, "     it is ") >= 0);
+    bool there = terminal_find(tui, "     it is True") >= 0;
+    if (!there)
+        fprintf(stderr, "left out: %s has no %s\n", test_python(), name);
+    return there;
+}
+
 int tui_status_row(void)
 {
     return terminal_rows(tui) - 1;

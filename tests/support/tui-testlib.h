@@ -27,7 +27,12 @@ void tui_run(const char *line, int number);
 /* The status line has this. */
 void tui_wait_status(const char *text);
 int tui_status_row(void);
-/* A directory of the test's with a tool that approval is asked for. */
+/*
+ * Whether the tests' Python has a module: asked in cell 1. If not, the test is to return: it counts
+ * as skipped.
+ */
+bool tui_has_module(const char *name);
+/* Its tests begin with tui_setup() and end with tui_teardown(). */
 TCase *tui_test_case(Suite *suite, const char *name);
 
 #endif
