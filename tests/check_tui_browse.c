@@ -80,6 +80,18 @@ START_TEST(search_finds_source_and_output)
 }
 END_TEST
 
+START_TEST(what_is_searched_for_can_be_pasted)
+{
+    three_cells();
+    terminal_keys(tui, "\030[g/need");
+    terminal_paste(tui, "le two");
+    terminal_wait_text(tui, "/needle two");
+    terminal_keys(tui, "\r");
+    terminal_wait(tui, is_chosen("[3]"));
+    terminal_keys(tui, "q");
+}
+END_TEST
+
 START_TEST(fold_hides_and_shows_output)
 {
     three_cells();
@@ -367,6 +379,7 @@ static Suite *suite_tui_browse(void)
     tcase_add_test(tests, keys_move_by_cell);
     tcase_add_test(tests, a_key_that_means_nothing_is_typed);
     tcase_add_test(tests, search_finds_source_and_output);
+    tcase_add_test(tests, what_is_searched_for_can_be_pasted);
     tcase_add_test(tests, fold_hides_and_shows_output);
     tcase_add_test(tests, copy_uses_the_clipboard_of_the_terminal);
     tcase_add_test(tests, a_cell_is_run_again_or_edited);

@@ -311,7 +311,7 @@ static void browse_key(struct tui *tui, const struct key *key)
 static void paste(struct tui *tui, const struct key *key)
 {
     if (tui->search.typing) {
-        strbuf_add(&tui->search.text, key->text, strcspn(key->text, "\n"));
+        strbuf_add(&tui->search.line, key->text, strcspn(key->text, "\n"));
     } else if (tui->focus == FOCUS_PICKER) {
         tui_picker_key(tui, key);
     } else if (tui->to_cell && tui->focus == FOCUS_PROMPT) {
