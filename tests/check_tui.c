@@ -525,6 +525,10 @@ START_TEST(type_ahead_is_queued_and_can_be_dropped)
     tui_wait_status("q:2");
     tui_wait_status("busy 1s"); /* it sleeps by now, beyond doubt */
     terminal_wait(tui, strstr(terminal_row(tui, terminal_find(tui, "[3]")), "queued") != NULL);
+    terminal_keys(tui, "\030q");
+    terminal_wait_text(tui, "[3] waits");
+    terminal_wait_text(tui, ":drop forgets");
+    terminal_keys(tui, "q");
     tui_enter(":drop");
     terminal_wait(tui, strstr(terminal_row(tui, tui_status_row()), "q:") == NULL);
     terminal_wait(tui, strstr(terminal_row(tui, terminal_find(tui, "[3]")), "not run") != NULL);

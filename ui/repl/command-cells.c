@@ -110,6 +110,8 @@ bool command_queue(struct repl *repl, struct repl_session *session, const char *
                     cell->state == REPL_RUNNING ? "runs" : "waits");
         add_source_line(&out, cell->source, cell->source_size);
     }
+    if (session->queued)
+        strbuf_adds(&out, "\n:drop forgets those that wait.\n");
     if (out.size)
         repl_show(repl, session, "queue", &out);
     else
