@@ -258,6 +258,19 @@ START_TEST(forty_by_ten_is_enough)
 }
 END_TEST
 
+START_TEST(help_is_readable_at_forty_columns)
+{
+    start(NULL, 30, 40, NULL);
+    terminal_wait_text(tui, ">>>");
+    terminal_keys(tui, "\030?");
+    int row = terminal_wait_text(tui, "  :interrupt");
+    terminal_wait(tui,
+                  strcmp(terminal_row(tui, row + 1), "      interrupt the cell that runs;") == 0);
+    terminal_wait(tui, strstr(terminal_row(tui, row + 2), "      its variables") != NULL);
+    terminal_keys(tui, "q");
+}
+END_TEST
+
 /*
  * ---- signals
  * -----------------------------------------------------------------------------------------
@@ -582,6 +595,7 @@ static Suite *suite_tui_program(void)
     tcase_add_test(tests, a_storm_of_resizes_is_survived);
     tcase_add_test(tests, a_small_terminal_gets_a_polite_message);
     tcase_add_test(tests, forty_by_ten_is_enough);
+    tcase_add_test(tests, help_is_readable_at_forty_columns);
     tests = tui_test_case(suite, "signals");
     tcase_add_test(tests, sigterm_gives_the_terminal_back);
     tcase_add_test(tests, sighup_gives_the_terminal_back);

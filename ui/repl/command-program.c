@@ -13,6 +13,7 @@
 
 #define HELP_COLUMN 38 /* of what a command does */
 #define HELP_ROOM_MIN 24
+#define HELP_BELOW 6         /* the column where there is no such room */
 #define HELP_COLUMNS_MAX 110 /* longer lines are not read well */
 
 static const char *const typed_help[][2] = {
@@ -37,8 +38,10 @@ static void add_wrapped(struct strbuf *out, const struct repl *repl, size_t colu
 {
     size_t columns = repl->setup.columns > 0 ? (size_t)repl->setup.columns : 80, used = column;
     columns = columns > HELP_COLUMNS_MAX ? HELP_COLUMNS_MAX : columns;
-    if (columns < column + HELP_ROOM_MIN)
-        columns = SIZE_MAX; /* too narrow for columns: the terminal breaks it */
+    if (columns < column + HELP_ROOM_MIN) { /* too narrow to stand beside each other */
+        strbuf_addf(out, "\n%*s", HELP_BELOW, "");
+        used = column = HELP_BELOW;
+    }
     while (*text) {
         size_t word = strcspn(text, " ");
         if (used > column && used + 1 + word > columns) {
