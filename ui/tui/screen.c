@@ -2,19 +2,17 @@
 #include "config.h"
 
 #include <curses.h>
-#include <errno.h>
 #include <langinfo.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
 
 #include "colour.h"
 #include "glyph.h"
+#include "modes.h"
 #include "screen.h"
 #include "xalloc.h"
 
@@ -33,44 +31,6 @@ struct screen {
     bool cursor_shown;
     uint64_t generation;
 };
-
-/* What a handler needs to give the terminal back; valid while `taken`. */
-static struct termios saved_terminal;
-static volatile bool taken;
-static bool exit_hook_set;
-
-static const char modes_on[] = "\033[?2004h";
-static const char mouse_on[] = "\033[?1000h\033[?1006h";
-static const char mouse_off[] = "\033[?1006l\033[?1000l";
-static const char modes_off[] = "\033[?1006l\033[?1000l\033[?2004l";
-/* Also what ncurses would write: attributes, cursor, the other screen. */
-static const char rescue[] = "\033[?1006l\033[?1000l\033[?2004l\033[0m\033[?25h\033[?1049l\r\n";
-
-static void send_all(const char *data, size_t size)
-{
-    while (size) {
-        ssize_t n = write(STDOUT_FILENO, data, size);
-        if (n < 0 && errno == EAGAIN) {
-            struct pollfd ready = {STDOUT_FILENO, POLLOUT, 0};
-            if (poll(&ready, 1, 1000) <= 0)
-                return;
-        } else if (n < 0 && errno != EINTR) {
-            return;
-        }
-        data += n > 0 ? n : 0;
-        size -= n > 0 ? (size_t)n : 0;
-    }
-}
-
-void screen_rescue(void)
-{
-    if (!taken)
-        return;
-    taken = false;
-    ssize_t ignored = write(STDOUT_FILENO, rescue, sizeof(rescue) - 1);
-    (void)ignored;
-    tcsetattr(STDIN_FILENO, TCSANOW, &saved_terminal);
-}
 
 /*
  * ---- the grid ----------------------------------------------------------------------------------
@@ -279,7 +239,7 @@ void screen_flush(struct screen *screen)
 void screen_send(struct screen *screen, const char *data, size_t size)
 {
     if (!screen->away)
-        send_all(data, size);
+        modes_send(data, size);
 }
 
 void screen_repaint(struct screen *screen)
@@ -357,21 +317,9 @@ bool screen_resize(struct screen *screen)
     return true;
 }
 
-/* Raw: C-c, C-z, C-s and the like arrive as bytes. */
-static void set_modes(struct screen *screen)
-{
-    raw();
-    noecho();
-    nonl();
-    send_all(modes_on, sizeof(modes_on) - 1);
-    if (screen->mouse)
-        send_all(mouse_on, sizeof(mouse_on) - 1);
-    taken = true;
-}
-
 struct screen *screen_open(struct strbuf *error)
 {
-    if (tcgetattr(STDIN_FILENO, &saved_terminal) != 0) {
+    if (!modes_remember()) {
         strbuf_setf(error, "standard input is no terminal");
         return NULL;
     }
@@ -396,36 +344,21 @@ struct screen *screen_open(struct strbuf *error)
     ask_size(&rows, &columns);
     resize_term(rows, columns);
     allocate(screen, rows, columns);
-    set_modes(screen);
-    if (!exit_hook_set)
-        atexit(screen_rescue);
-    exit_hook_set = true;
+    modes_set(screen->mouse);
     return screen;
-}
-
-/* Before it looks so: what is pressed between the two would be neither key nor signal. */
-static void keys_are_signals(void)
-{
-    struct termios terminal;
-    if (tcgetattr(STDIN_FILENO, &terminal) != 0)
-        return;
-    terminal.c_lflag |= ISIG & saved_terminal.c_lflag;
-    tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
 }
 
 void screen_leave(struct screen *screen)
 {
     if (screen->away)
         return;
-    send_all(modes_off, sizeof(modes_off) - 1);
-    keys_are_signals();
+    modes_reset();
     if (!screen->cursor_shown)
         curs_set(1);
     screen->cursor_shown = true;
     endwin();
-    tcsetattr(STDIN_FILENO, TCSADRAIN, &saved_terminal);
+    modes_restore();
     screen->away = true;
-    taken = false;
 }
 
 void screen_return(struct screen *screen, bool changed)
@@ -434,9 +367,9 @@ void screen_return(struct screen *screen, bool changed)
         return;
     screen->away = false;
     if (changed)
-        tcgetattr(STDIN_FILENO, &saved_terminal);
+        modes_remember();
     refresh();
-    set_modes(screen);
+    modes_set(screen->mouse);
     screen_resize(screen);
     screen_repaint(screen);
 }
@@ -457,7 +390,7 @@ void screen_close(struct screen *screen)
 void screen_set_mouse(struct screen *screen, bool on)
 {
     if (screen->mouse != on && !screen->away)
-        send_all(on ? mouse_on : mouse_off, on ? sizeof(mouse_on) - 1 : sizeof(mouse_off) - 1);
+        modes_mouse(on);
     screen->mouse = on;
 }
 

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "config.h"
+
+#include "modes.h"
+
+#include <curses.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "screen.h"
+
+/* What a handler needs to give the terminal back; valid while `taken`. */
+static struct termios saved;
+static volatile bool taken;
+static bool exit_hook_set;
+
+static const char modes_on[] = "\033[?2004h";
+static const char mouse_on[] = "\033[?1000h\033[?1006h";
+static const char mouse_off[] = "\033[?1006l\033[?1000l";
+static const char modes_off[] = "\033[?1006l\033[?1000l\033[?2004l";
+/* Also what ncurses would write: attributes, cursor, the other screen. */
+static const char rescue[] = "\033[?1006l\033[?1000l\033[?2004l\033[0m\033[?25h\033[?1049l\r\n";
+
+void modes_send(const char *data, size_t size)
+{
+    while (size) {
+        ssize_t n = write(STDOUT_FILENO, data, size);
+        if (n < 0 && errno == EAGAIN) {
+            struct pollfd ready = {STDOUT_FILENO, POLLOUT, 0};
+            if (poll(&ready, 1, 1000) <= 0)
+                return;
+        } else if (n < 0 && errno != EINTR) {
+            return;
+        }
+        data += n > 0 ? n : 0;
+        size -= n > 0 ? (size_t)n : 0;
+    }
+}
+
+void screen_rescue(void)
+{
+    if (!taken)
+        return;
+    taken = false;
+    ssize_t ignored = write(STDOUT_FILENO, rescue, sizeof(rescue) - 1);
+    (void)ignored;
+    tcsetattr(STDIN_FILENO, TCSANOW, &saved);
+}
+
+bool modes_remember(void)
+{
+    return tcgetattr(STDIN_FILENO, &saved) == 0;
+}
+
+void modes_set(bool mouse)
+{
+    raw();
+    noecho();
+    nonl();
+    modes_send(modes_on, sizeof(modes_on) - 1);
+    if (mouse)
+        modes_mouse(true);
+    taken = true;
+    if (!exit_hook_set)
+        atexit(screen_rescue);
+    exit_hook_set = true;
+}
+
+void modes_mouse(bool on)
+{
+    if (on)
+        modes_send(mouse_on, sizeof(mouse_on) - 1);
+    else
+        modes_send(mouse_off, sizeof(mouse_off) - 1);
+}
+
+/* Before it looks so: what is pressed between the two would be neither key nor signal. */
+static void keys_are_signals(void)
+{
+    struct termios terminal;
+    if (tcgetattr(STDIN_FILENO, &terminal) != 0)
+        return;
+    terminal.c_lflag |= ISIG & saved.c_lflag;
+    tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
+}
+
+void modes_reset(void)
+{
+    modes_send(modes_off, sizeof(modes_off) - 1);
+    keys_are_signals();
+}
+
+void modes_restore(void)
+{
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &saved);
+    taken = false;
+}
