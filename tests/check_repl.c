@@ -600,6 +600,25 @@ START_TEST(interrupts_and_keeps_state)
 }
 END_TEST
 
+/* The cell runs, and nothing says so yet. */
+START_TEST(interrupts_before_it_knows_of_the_start)
+{
+    char code[4200];
+    run("x = 5");
+    snprintf(code, sizeof(code), "open('%s', 'w').close()\nwhile True: pass", test_path("begun"));
+    ck_assert(enter(code));
+    ck_assert(test_wait(test_exists(test_path("begun")), TE_DEADLINE_MS));
+    ck_assert(!session()->running);
+    ck_assert(repl_interrupt(repl, session()));
+    struct repl_cell *cell = last();
+    AWAIT(cell->state == REPL_SETTLED);
+    ck_assert(cell->outcome == HERMES_INTERRUPTED);
+    CK_HAS(said, "variables and imports are kept");
+    ck_assert_int_eq(session()->interrupts, 0);
+    SHOWS("x", "5");
+}
+END_TEST
+
 static const char stubborn[] =
     "import signal, time\nold = signal.signal(signal.SIGINT, lambda *_: None)\nstarted = 1\n"
     "while True: time.sleep(0.01)\n";
@@ -1260,6 +1279,7 @@ int main(void)
     tcase_add_test(tests, says_that_the_kernel_does_not_start);
     tests = add_case(suite, "interrupting");
     tcase_add_test(tests, interrupts_and_keeps_state);
+    tcase_add_test(tests, interrupts_before_it_knows_of_the_start);
     tcase_add_test(tests, asks_before_it_kills_what_does_not_obey);
     tcase_add_test(tests, withdraws_the_question_when_the_cell_ends);
     tcase_add_test(tests, asks_before_a_reset_and_names_its_cost);

@@ -161,7 +161,6 @@ static void on_started(struct repl *repl, struct repl_cell_data *data,
     data->cell.started_ms = now_ms();
     session->running = &data->cell;
     session->queued--;
-    session->interrupts = 0;
     session->ran = true;
     session->execution_count = event->execution_count;
     session->state = HERMES_KERNEL_BUSY;
@@ -228,11 +227,12 @@ static void free_running(struct repl *repl, struct repl_cell_data *data)
     struct repl_session *session = data->session;
     if (session->running == &data->cell) {
         session->running = NULL;
-        session->interrupts = 0;
         repl_watch_stop(repl, session);
     } else {
         session->queued--;
     }
+    if (!session->running)
+        session->interrupts = 0;
     repl_drop_doubt(repl, REPL_DOUBT_KILL, session);
 }
 

@@ -100,7 +100,7 @@ struct repl_session {
 
     struct repl_cell *running;       /* NULL: none */
     size_t queued;                   /* cells that wait */
-    int interrupts;                  /* asked for the running cell */
+    int interrupts;                  /* asked for the cell that runs, or is the next */
     struct repl_question *questions; /* approvals that wait, oldest first */
     bool unread, failed;             /* marks of a tab that is not in front */
     char *draft; /* of the prompt, while another session is in front; NULL: empty */
