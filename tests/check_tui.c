@@ -61,6 +61,20 @@ END_TEST
  * -----------------------------------------------------------------------------------
  */
 
+/* Who waits for it on this terminal sees one, although the glass has it already. */
+START_TEST(a_prompt_is_written_after_each_cell)
+{
+    tui_enter("for i in range(40): print('row', i)\r");
+    terminal_wait_text(tui, "     row 39");
+    tui_wait_status("idle");
+    terminal_wait(tui, terminal_find(tui, ">>>") == tui_status_row() - 1);
+    terminal_settle(tui, 50);
+    terminal_forget(tui);
+    tui_run("pass", 2);
+    terminal_wait(tui, terminal_has_bytes(tui, ">>>"));
+}
+END_TEST
+
 START_TEST(a_block_goes_on_until_it_is_complete)
 {
     terminal_keys(tui, "for i in range(2):\r");
@@ -544,6 +558,7 @@ static Suite *suite_tui(void)
     tcase_add_test(tests, opens_with_tab_prompt_and_status);
     tcase_add_test(tests, a_cell_shows_source_time_and_outcome);
     tcase_add_test(tests, a_value_is_shown_and_an_error_marked);
+    tcase_add_test(tests, a_prompt_is_written_after_each_cell);
     tcase_add_test(tests, a_block_goes_on_until_it_is_complete);
     tcase_add_test(tests, the_prompt_edits_within_a_block);
     tcase_add_test(tests, brackets_that_belong_together_are_marked);
