@@ -249,25 +249,55 @@ START_TEST(a_table_of_rich_has_its_colours)
 }
 END_TEST
 
-START_TEST(a_picture_is_shown_in_half_blocks)
+/*
+ * Picture(kind, pixel): 8 × 8 pixels, all of them like this; of PNG's colour type 2 (RGB) or 6
+ * (RGBA).
+ */
+static void define_picture(void)
 {
     terminal_paste(tui, "import zlib, struct\n"
                         "def chunk(kind, data):\n"
                         "    check = struct.pack('>I', zlib.crc32(kind + data))\n"
                         "    return struct.pack('>I', len(data)) + kind + data + check\n"
-                        "head = chunk(b'IHDR', struct.pack('>IIBBBBB', 8, 8, 8, 2, 0, 0, 0))\n"
-                        "body = chunk(b'IDAT', zlib.compress((b'\\0' + b'\\xff\\0\\0' * 8) * 8))\n"
-                        "png = b'\\x89PNG\\r\\n\\x1a\\n' + head + body + chunk(b'IEND', b'')\n"
                         "class Picture:\n"
-                        "    def _repr_png_(self): return png\n");
-    terminal_keys(tui, "\r\r");
-    terminal_wait_text(tui, "[1]");
-    tui_enter("Picture()");
+                        "    def __init__(self, kind, pixel): self.kind, self.pixel = kind, pixel\n"
+                        "    def _repr_png_(self):\n"
+                        "        head = struct.pack('>IIBBBBB', 8, 8, 8, self.kind, 0, 0, 0)\n"
+                        "        body = zlib.compress((b'\\0' + self.pixel * 8) * 8)\n"
+                        "        return (b'\\x89PNG\\r\\n\\x1a\\n' + chunk(b'IHDR', head) +\n"
+                        "                chunk(b'IDAT', body) + chunk(b'IEND', b''))\n");
+    tui_run("\r", 1);
+}
+
+static void check_picture(int index)
+{
     int row = terminal_wait_text(tui, "     ▀▀▀▀");
     VTermScreenCell cell = terminal_cell(tui, row, 5);
     ck_assert(VTERM_COLOR_IS_INDEXED(&cell.fg));
-    ck_assert_int_eq(cell.fg.indexed.idx, 196);
-    ck_assert_int_eq(cell.bg.indexed.idx, 196);
+    ck_assert_int_eq(cell.fg.indexed.idx, index);
+    ck_assert_int_eq(cell.bg.indexed.idx, index);
+}
+
+START_TEST(a_picture_is_shown_in_half_blocks)
+{
+    define_picture();
+    tui_run("Picture(2, b'\\xff\\0\\0')", 2);
+    check_picture(196);
+}
+END_TEST
+
+/* Half of it is the terminal's background: black, while nothing is known. */
+START_TEST(the_background_shines_through_pictures)
+{
+    define_picture();
+    if (_i) {
+        VTermScreenCell before = terminal_cell(tui, terminal_find(tui, ">>>"), 0);
+        terminal_keys(tui, "\033]11;rgb:ffff/ffff/ffff\033\\");
+        terminal_wait(tui, terminal_cell(tui, terminal_find(tui, ">>>"), 0).fg.indexed.idx !=
+                               before.fg.indexed.idx);
+    }
+    tui_run("Picture(6, b'\\xff\\0\\0\\x80')", 2);
+    check_picture(_i ? 210 : 88);
 }
 END_TEST
 
@@ -574,6 +604,7 @@ static Suite *suite_tui(void)
     tcase_add_test(tests, nested_bars_of_tqdm_end_as_on_a_terminal);
     tcase_add_test(tests, a_table_of_rich_has_its_colours);
     tcase_add_test(tests, a_picture_is_shown_in_half_blocks);
+    tcase_add_loop_test(tests, the_background_shines_through_pictures, 0, 2);
     tcase_add_test(tests, output_cannot_leave_its_block);
     tcase_add_test(tests, long_output_is_folded_and_opens);
     tcase_add_test(tests, a_hundred_thousand_lines_are_no_trouble);

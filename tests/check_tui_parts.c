@@ -96,6 +96,7 @@ END_TEST
 START_TEST(a_background_tells_the_theme)
 {
     enum theme_kind kind;
+    uint32_t rgb;
     ck_assert_int_eq(theme_guess(NULL), THEME_DARK);
     ck_assert_int_eq(theme_guess("15;0"), THEME_DARK);
     ck_assert_int_eq(theme_guess("0;15"), THEME_LIGHT);
@@ -103,11 +104,13 @@ START_TEST(a_background_tells_the_theme)
     ck_assert_int_eq(theme_guess("nonsense"), THEME_DARK);
     static const char light[] = "\033]11;rgb:ffff/ffff/eeee\033\\",
                       dark[] = "\033]11;rgb:1e/1e/2e\a";
-    ck_assert(theme_from_reply(light, sizeof(light) - 1, &kind) && kind == THEME_LIGHT);
-    ck_assert(theme_from_reply(dark, sizeof(dark) - 1, &kind) && kind == THEME_DARK);
+    ck_assert(theme_from_reply(light, sizeof(light) - 1, &kind, &rgb) && kind == THEME_LIGHT);
+    ck_assert_uint_eq(rgb, 0xffffee);
+    ck_assert(theme_from_reply(dark, sizeof(dark) - 1, &kind, &rgb) && kind == THEME_DARK);
+    ck_assert_uint_eq(rgb, 0x1e1e2e);
     for (size_t size = 0; size < sizeof(light) - 8; size++)
-        ck_assert(!theme_from_reply(light, size, &kind) || size > 20);
-    ck_assert(!theme_from_reply("11;rgb:zz/zz/zz", 15, &kind));
+        ck_assert(!theme_from_reply(light, size, &kind, &rgb) || size > 20);
+    ck_assert(!theme_from_reply("11;rgb:zz/zz/zz", 15, &kind, &rgb));
 }
 END_TEST
 

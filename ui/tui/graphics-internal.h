@@ -68,6 +68,7 @@ struct graphics {
     bool asked;
     bool can_kitty, has_placeholders, can_sixel; /* by what was answered */
     int cell_width, cell_height;                 /* pixels; 0: not known */
+    uint32_t background;
     bool covered;
     uint64_t frame;
     struct kitty kitty;

@@ -76,7 +76,8 @@ static struct sixel_text *make_text(struct graphics *graphics, const struct bloc
         !image_size(picture->png, picture->size, &width, &height))
         return NULL;
     fit(graphics, picture, width, height, &columns, &rows);
-    uint32_t *pixels = image_scale(picture->png, picture->size, columns, rows, 0);
+    uint32_t *pixels =
+        image_scale(picture->png, picture->size, columns, rows, graphics->background);
     if (!pixels)
         return NULL;
     drop_old_texts(graphics);

@@ -99,6 +99,13 @@ bool graphics_off(const struct graphics *graphics)
     return graphics->wish == WISH_OFF;
 }
 
+void graphics_set_background(struct graphics *graphics, uint32_t rgb)
+{
+    if (rgb != graphics->background)
+        sixels_forget(graphics);
+    graphics->background = rgb;
+}
+
 void graphics_cell_pixels(const struct graphics *graphics, int *ret_width, int *ret_height)
 {
     *ret_width = graphics->cell_width ? graphics->cell_width : USUAL_WIDTH;

@@ -36,6 +36,8 @@ bool graphics_take_reply(struct graphics *graphics, const char *text, size_t siz
 bool graphics_resized(struct graphics *graphics);
 /* Pictures are not to be shown at all. */
 bool graphics_off(const struct graphics *graphics);
+/* What shines through pictures that are written as pixels, 0xRRGGBB; at first black. */
+void graphics_set_background(struct graphics *graphics, uint32_t rgb);
 void graphics_cell_pixels(const struct graphics *graphics, int *ret_width, int *ret_height);
 
 /*

@@ -54,6 +54,17 @@ void tui_pictures_sweep(struct tui *tui)
     tui->items_seen = items;
 }
 
+void tui_set_background(struct tui *tui, uint32_t rgb)
+{
+    tui->background_rgb = rgb;
+    graphics_set_background(tui->graphics, rgb);
+    for (size_t i = 0; i < repl_session_count(tui->repl); i++) {
+        struct repl_session *session = repl_session_at(tui->repl, i);
+        if (session->running)
+            block_set_background(session->running->output, rgb);
+    }
+}
+
 /*
  * ---- the view
  * ------------------------------------------------------------------------------------
@@ -192,7 +203,7 @@ void tui_picture_draw(struct tui *tui)
     fit(tui, columns, rows - 1, &wide, &high);
     if (!picture->pixels || wide != picture->columns || high != picture->rows) {
         free(picture->pixels);
-        picture->pixels = image_scale(picture->png, picture->size, wide, high * 2, 0);
+        picture->pixels = image_scale(picture->png, picture->size, wide, high * 2, tui->background_rgb);
         picture->columns = wide;
         picture->rows = high;
     }

@@ -169,7 +169,7 @@ static int component(const char **text, const char *end)
     return (int)(value * 255 / ((1u << (4 * digits)) - 1));
 }
 
-bool theme_from_reply(const char *text, size_t size, enum theme_kind *ret_kind)
+bool theme_from_reply(const char *text, size_t size, enum theme_kind *ret_kind, uint32_t *ret_rgb)
 {
     const char *at = memmem(text, size, "11;rgb:", 7), *end = text + size;
     if (!at)
@@ -181,6 +181,7 @@ bool theme_from_reply(const char *text, size_t size, enum theme_kind *ret_kind)
         if (parts[i] < 0 || (i < 2 && (at == end || *at++ != '/')))
             return false;
     }
+    *ret_rgb = (uint32_t)parts[0] << 16 | (uint32_t)parts[1] << 8 | (uint32_t)parts[2];
     *ret_kind =
         parts[0] * 299 + parts[1] * 587 + parts[2] * 114 > 127500 ? THEME_LIGHT : THEME_DARK;
     return true;

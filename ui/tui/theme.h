@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "block.h"
 #include "highlight.h"
@@ -49,7 +50,10 @@ struct block_style theme_source(enum theme_kind kind, enum highlight_class class
 bool theme_by_name(const char *name, enum theme_kind *ret_kind);
 /* From the variable COLORFGBG, "15;0"; dark when it says nothing. */
 enum theme_kind theme_guess(const char *colorfgbg);
-/* From a terminal's answer to the question for its background ("...11;rgb:ffff/ffff/ffff..."). */
-bool theme_from_reply(const char *text, size_t size, enum theme_kind *ret_kind);
+/*
+ * From a terminal's answer to the question for its background ("...11;rgb:ffff/ffff/ffff..."),
+ * which is also given as 0xRRGGBB.
+ */
+bool theme_from_reply(const char *text, size_t size, enum theme_kind *ret_kind, uint32_t *ret_rgb);
 
 #endif

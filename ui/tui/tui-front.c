@@ -40,6 +40,8 @@ static void items_changed(void *context, struct repl_session *session)
 static void cell_changed(void *context, struct repl_session *session, struct repl_cell *cell)
 {
     struct tui *tui = context;
+    if (cell->state == REPL_RUNNING)
+        block_set_background(cell->output, tui->background_rgb);
     if (session != tui->front) {
         tui->damage |= DAMAGE_TABS;
         return;

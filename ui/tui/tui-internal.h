@@ -114,6 +114,7 @@ struct tui {
     struct graphics *graphics;
     size_t items_seen; /* of all sessions: fewer, and pictures have gone */
     enum theme_kind background, theme; /* as the terminal has it; as it is drawn */
+    uint32_t background_rgb;           /* it shines through pictures */
     struct tui_layout layout;
     enum tui_focus focus;
     unsigned damage; /* enum tui_damage */
@@ -256,6 +257,8 @@ void tui_picker_draw(struct tui *tui);
 void tui_picker_key(struct tui *tui, const struct key *key);
 
 /* ---- picture.c ---- */
+/* For pictures that come from now on. */
+void tui_set_background(struct tui *tui, uint32_t rgb);
 /* Take back from the terminal what no cell shows any more. */
 void tui_pictures_sweep(struct tui *tui);
 void tui_picture_open(struct tui *tui); /* the last one */

@@ -353,8 +353,10 @@ static void mouse(struct tui *tui, const struct key *key)
 static bool take_report(struct tui *tui, const struct key *key)
 {
     enum theme_kind theme;
-    if (key->type == KEY_REPLY && theme_from_reply(key->text, key->text_size, &theme)) {
+    uint32_t rgb;
+    if (key->type == KEY_REPLY && theme_from_reply(key->text, key->text_size, &theme, &rgb)) {
         tui->background = theme;
+        tui_set_background(tui, rgb);
         if (tui_wanted_theme(tui) != tui->theme)
             tui_damage(tui, DAMAGE_ALL);
     }

@@ -274,8 +274,10 @@ static bool start(struct tui *tui, struct repl_options *options, struct strbuf *
         return false;
     tui->background = theme_guess(getenv("COLORFGBG"));
     tui->theme = tui_wanted_theme(tui);
+    tui->background_rgb = tui->theme == THEME_LIGHT ? 0xffffff : 0;
     tui->mouse = true;
     tui->graphics = graphics_new(tui->screen, settings_text(tui->settings, CLI_GRAPHICS));
+    graphics_set_background(tui->graphics, tui->background_rgb);
     int rows = screen_rows(tui->screen), columns = screen_columns(tui->screen);
     rows = rows < TUI_ROWS_MIN ? TUI_ROWS_MIN : rows;
     columns = columns < TUI_COLUMNS_MIN ? TUI_COLUMNS_MIN : columns;
