@@ -327,6 +327,20 @@ START_TEST(sigkill_leaves_no_process)
 }
 END_TEST
 
+/* The loop hangs in writing, and never sees that there was a signal. */
+START_TEST(sigterm_ends_it_at_a_terminal_that_takes_nothing)
+{
+    terminal_hold(tui);
+    terminal_keys(tui, "x");
+    kill(terminal_pid(tui), SIGTERM);
+    int status = terminal_wait_exit(tui);
+    ck_assert_msg((WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGTERM) ||
+                      (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM),
+                  "wait status %#x", (unsigned)status);
+    tui_stop();
+}
+END_TEST
+
 /*
  * ---- stopping
  * ------------------------------------------------------------------------------------------
@@ -601,6 +615,7 @@ static Suite *suite_tui_program(void)
     tcase_add_test(tests, sighup_gives_the_terminal_back);
     tcase_add_test(tests, a_fault_gives_the_terminal_back);
     tcase_add_test(tests, sigkill_leaves_no_process);
+    tcase_add_test(tests, sigterm_ends_it_at_a_terminal_that_takes_nothing);
     tcase_add_test(tests, ctrl_z_stops_it_properly);
     tests = tui_test_case(suite, "leaving");
     tcase_add_test(tests, ctrl_d_leaves_when_nothing_runs);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "testlib.h"
@@ -59,8 +60,8 @@ static void set_environment(const char *const *environment)
     setenv("LC_ALL", "C.UTF-8", 1);
     setenv("INPUTRC", "/dev/null", 1);
     static const char *const away[] = {
-        "LINES",    "COLUMNS", "COLORTERM",        "COLORFGBG",
-        "NO_COLOR", "TMUX", "STY", "TERM_PROGRAM",   "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"};
+        "LINES", "COLUMNS", "COLORTERM",    "COLORFGBG",        "NO_COLOR",
+        "TMUX",  "STY",     "TERM_PROGRAM", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"};
     for (size_t i = 0; i < sizeof(away) / sizeof(away[0]); i++)
         unsetenv(away[i]);
     for (; environment && *environment; environment++) {
@@ -309,6 +310,14 @@ const char *terminal_bytes(const struct terminal *terminal, size_t *ret_size)
 size_t terminal_byte_count(const struct terminal *terminal)
 {
     return terminal->size;
+}
+
+void terminal_hold(struct terminal *terminal)
+{
+    int fd = open(ptsname(terminal->fd), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(tcflow(fd, TCOOFF), 0);
+    close(fd);
 }
 
 void terminal_forget(struct terminal *terminal)

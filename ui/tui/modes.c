@@ -5,6 +5,7 @@
 
 #include <curses.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <termios.h>
@@ -16,37 +17,43 @@
 static struct termios saved;
 static volatile bool taken;
 static bool exit_hook_set;
-
 static const char modes_on[] = "\033[?2004h";
 static const char mouse_on[] = "\033[?1000h\033[?1006h";
 static const char mouse_off[] = "\033[?1006l\033[?1000l";
 static const char modes_off[] = "\033[?1006l\033[?1000l\033[?2004l";
+/* The end of a string, should one be half written. */
+static const char string_end[] = "\033\\";
 /* Also what ncurses would write: attributes, cursor, the other screen. */
 static const char rescue[] = "\033[?1006l\033[?1000l\033[?2004l\033[0m\033[?25h\033[?1049l\r\n";
 
-void modes_send(const char *data, size_t size)
+bool modes_send(const char *data, size_t size)
 {
     while (size) {
         ssize_t n = write(STDOUT_FILENO, data, size);
         if (n < 0 && errno == EAGAIN) {
             struct pollfd ready = {STDOUT_FILENO, POLLOUT, 0};
             if (poll(&ready, 1, 1000) <= 0)
-                return;
+                return false;
         } else if (n < 0 && errno != EINTR) {
-            return;
+            return false;
         }
         data += n > 0 ? n : 0;
         size -= n > 0 ? (size_t)n : 0;
     }
+    return true;
 }
 
+/* What dies is not held by a terminal that takes nothing. */
 void screen_rescue(void)
 {
     if (!taken)
         return;
     taken = false;
-    ssize_t ignored = write(STDOUT_FILENO, rescue, sizeof(rescue) - 1);
-    (void)ignored;
+    int flags = fcntl(STDOUT_FILENO, F_GETFL);
+    fcntl(STDOUT_FILENO, F_SETFL, flags | O_NONBLOCK);
+    if (modes_send(string_end, sizeof(string_end) - 1))
+        modes_send(rescue, sizeof(rescue) - 1);
+    fcntl(STDOUT_FILENO, F_SETFL, flags);
     tcsetattr(STDIN_FILENO, TCSANOW, &saved);
 }
 

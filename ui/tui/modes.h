@@ -12,7 +12,8 @@
 
 /* As it is now it is to be given back. False: this is no terminal. */
 bool modes_remember(void);
-void modes_send(const char *data, size_t size);
+/* False: the terminal does not take all of it. */
+bool modes_send(const char *data, size_t size);
 /* Raw: C-c, C-z, C-s and the like arrive as bytes. */
 void modes_set(bool mouse);
 void modes_mouse(bool on);

@@ -13,7 +13,11 @@ static const int caught[] = {SIGWINCH, SIGTSTP, SIGCHLD, SIGINT, SIGTERM, SIGHUP
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* After so long a loop that has not come round writes to a terminal that takes nothing. */
+#define OVERDUE_S 3
+
 static struct sigaction before[COUNT(caught)], faults_before[COUNT(faults)], pipe_before;
+static struct sigaction alarm_before;
 static int wake[2] = {-1, -1};
 static volatile sig_atomic_t came[64];
 static volatile sig_atomic_t deadly;
@@ -21,21 +25,36 @@ static volatile sig_atomic_t deadly;
 static void on_signal(int number)
 {
     int kept = errno;
-    if (number == SIGTERM || number == SIGHUP)
+    if (number == SIGTERM || number == SIGHUP) {
+        if (!deadly)
+            alarm(OVERDUE_S);
         deadly = number;
-    else if (number > 0 && number < 64)
+    } else if (number > 0 && number < 64) {
         came[number] = 1;
+    }
     ssize_t ignored = write(wake[1], "", 1);
     (void)ignored;
     errno = kept;
 }
 
-static void on_fault(int number)
+static void end_by(int number)
 {
-    screen_rescue();
     struct sigaction usual = {.sa_handler = SIG_DFL};
+    screen_rescue();
     sigaction(number, &usual, NULL);
     raise(number);
+}
+
+static void on_fault(int number)
+{
+    end_by(number);
+}
+
+static void on_overdue(int number)
+{
+    (void)number;
+    if (deadly)
+        end_by(deadly);
 }
 
 void tui_signals_install(void)
@@ -46,6 +65,7 @@ void tui_signals_install(void)
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     struct sigaction fault = {.sa_handler = on_fault, .sa_flags = SA_RESETHAND | SA_NODEFER};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction overdue = {.sa_handler = on_overdue, .sa_flags = SA_RESTART};
     for (size_t i = 0; i < COUNT(caught); i++)
         sigaction(caught[i], &action, &before[i]);
     for (size_t i = 0; i < COUNT(faults); i++) {
@@ -54,10 +74,13 @@ void tui_signals_install(void)
             sigaction(faults[i], &fault, NULL);
     }
     sigaction(SIGPIPE, &ignore, &pipe_before);
+    sigaction(SIGALRM, &overdue, &alarm_before);
 }
 
 void tui_signals_done(void)
 {
+    alarm(0);
+    sigaction(SIGALRM, &alarm_before, NULL);
     for (size_t i = 0; i < COUNT(caught); i++)
         sigaction(caught[i], &before[i], NULL);
     for (size_t i = 0; i < COUNT(faults); i++)

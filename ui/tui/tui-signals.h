@@ -20,7 +20,11 @@ void tui_signals_install(void);
 void tui_signals_done(void); /* as they were */
 int tui_signals_fd(void);    /* readable while there is something to take */
 unsigned tui_signals_take(void);
-int tui_signals_deadly(void); /* SIGTERM or SIGHUP, if one came; else 0. Stays. */
+/*
+ * SIGTERM or SIGHUP, if one came; else 0. Stays. Unless tui_signals_done() is called within a few
+ * seconds it ends the program where it stands: it may hang in writing to the terminal.
+ */
+int tui_signals_deadly(void);
 /* Stop the process group as C-z does; returns when it goes on. */
 void tui_signals_stop(void);
 
