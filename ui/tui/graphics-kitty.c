@@ -90,13 +90,28 @@ static uint32_t number_of(const struct kitty *kitty, uint32_t index)
     return kitty->base << 24 | index;
 }
 
+static void add_taking(const struct kitty *kitty, struct strbuf *out, size_t at)
+{
+    char keys[64];
+    snprintf(keys, sizeof(keys), "a=d,d=I,i=%u,q=2", number_of(kitty, kitty->images[at].index));
+    add_command(kitty, out, keys, NULL, 0);
+}
+
+/* Who dies takes them back, too. */
+static void prepare_rescue(const struct kitty *kitty)
+{
+    struct strbuf out = STRBUF_INIT;
+    for (size_t i = 0; i < kitty->count; i++)
+        add_taking(kitty, &out, i);
+    screen_set_rescue(out.data, out.size);
+    strbuf_free(&out);
+}
+
 static void take_back(struct graphics *graphics, size_t at)
 {
     struct kitty *kitty = &graphics->kitty;
     struct strbuf out = STRBUF_INIT;
-    char keys[64];
-    snprintf(keys, sizeof(keys), "a=d,d=I,i=%u,q=2", number_of(kitty, kitty->images[at].index));
-    add_command(kitty, &out, keys, NULL, 0);
+    add_taking(kitty, &out, at);
     screen_send(graphics->screen, out.data, out.size);
     strbuf_free(&out);
     kitty->bytes -= kitty->images[at].bytes;
@@ -165,12 +180,14 @@ static struct kitty_image *give(struct graphics *graphics, const struct block_pi
         kitty->next = kitty->next < INDEX_MIN + INDEXES - 1 ? kitty->next + 1 : INDEX_MIN;
     uint32_t index = kitty->next;
     kitty->next = index < INDEX_MIN + INDEXES - 1 ? index + 1 : INDEX_MIN;
-    send_picture(graphics, picture, index);
     kitty->images = xgrow(kitty->images, kitty->count, &kitty->capacity, sizeof(*kitty->images));
     kitty->images[kitty->count] = (struct kitty_image){
         picture->id, picture->columns, (int)picture->rows, index, bytes, graphics->frame};
     kitty->bytes += bytes;
-    return &kitty->images[kitty->count++];
+    kitty->count++;
+    prepare_rescue(kitty);
+    send_picture(graphics, picture, index);
+    return &kitty->images[kitty->count - 1];
 }
 
 static struct kitty_image *find(struct kitty *kitty, const struct block_picture *picture)
@@ -191,12 +208,14 @@ void kitty_sweep(struct graphics *graphics, bool (*alive)(void *context, uint64_
         if (!alive(context, graphics->kitty.images[i].picture))
             take_back(graphics, i);
     }
+    prepare_rescue(&graphics->kitty);
 }
 
 void kitty_leave(struct graphics *graphics)
 {
     while (graphics->kitty.count)
         take_back(graphics, graphics->kitty.count - 1);
+    prepare_rescue(&graphics->kitty);
 }
 
 /*

@@ -7,7 +7,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -17,6 +20,8 @@
 static struct termios saved;
 static volatile bool taken;
 static bool exit_hook_set;
+static char to_rescue[16384];
+static volatile sig_atomic_t to_rescue_size;
 static const char modes_on[] = "\033[?2004h";
 static const char mouse_on[] = "\033[?1000h\033[?1006h";
 static const char mouse_off[] = "\033[?1006l\033[?1000l";
@@ -51,10 +56,23 @@ void screen_rescue(void)
     taken = false;
     int flags = fcntl(STDOUT_FILENO, F_GETFL);
     fcntl(STDOUT_FILENO, F_SETFL, flags | O_NONBLOCK);
-    if (modes_send(string_end, sizeof(string_end) - 1))
+    if (modes_send(string_end, sizeof(string_end) - 1) &&
+        modes_send(to_rescue, (size_t)to_rescue_size))
         modes_send(rescue, sizeof(rescue) - 1);
     fcntl(STDOUT_FILENO, F_SETFL, flags);
     tcsetattr(STDIN_FILENO, TCSANOW, &saved);
+}
+
+/* A signal may come in the middle. */
+void screen_set_rescue(const char *data, size_t size)
+{
+    to_rescue_size = 0;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (size == 0 || size > sizeof(to_rescue))
+        return;
+    memcpy(to_rescue, data, size);
+    atomic_signal_fence(memory_order_seq_cst);
+    to_rescue_size = (sig_atomic_t)size;
 }
 
 bool modes_remember(void)

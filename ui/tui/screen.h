@@ -31,6 +31,8 @@ void screen_return(struct screen *screen, bool changed);
  * Safe in handlers.
  */
 void screen_rescue(void);
+/* What screen_rescue() writes first; it is copied. */
+void screen_set_rescue(const char *data, size_t size);
 
 int screen_rows(const struct screen *screen);
 int screen_columns(const struct screen *screen);
