@@ -346,20 +346,38 @@ END_TEST
  * ------------------------------------------------------------------------------------------
  */
 
-START_TEST(ctrl_z_stops_it_properly)
+static struct test_processes *before;
+
+/* "%s" stands for the program. */
+static void start_in_shell(const char *format)
 {
-    char command[4200];
+    char program[8600], command[9000], home[4200];
     tui_stop();
-    /* a shell with job control between us and it */
-    snprintf(command, sizeof(command),
-             "set -m; '%s' --python '%s'; echo STOPPED; read key; fg >/dev/null; echo ENDED",
+    snprintf(program, sizeof(program), "'%.4000s' --python '%.4000s'",
              test_build_path("hermes-repl"), test_python());
-    char home[4200];
+    const char *at = strstr(format, "%s");
+    snprintf(command, sizeof(command), "%.*s%s%s", (int)(at - format), format, program, at + 2);
     snprintf(home, sizeof(home), "HOME=%s", test_directory());
-    struct test_processes *before = test_processes_take();
+    before = test_processes_take();
     tui = terminal_start((const char *const[]){"/bin/bash", "-c", command, NULL}, 24, 80,
                          (const char *const[]){home, "XDG_CONFIG_HOME", "XDG_STATE_HOME", NULL});
     terminal_wait_text(tui, ">>>");
+}
+
+static void end_shell(void)
+{
+    terminal_wait_exit(tui);
+    terminal_stop(tui);
+    tui = NULL;
+    test_processes_check(before, 10000);
+}
+
+/* With job control. */
+#define STOPS "set -m; %s; echo STOPPED; read key; fg >/dev/null; echo ENDED"
+
+START_TEST(ctrl_z_stops_it_properly)
+{
+    start_in_shell(STOPS);
     terminal_keys(tui, "half typed");
     terminal_wait_text(tui, ">>> half typed");
     terminal_keys(tui, "\032");
@@ -371,10 +389,38 @@ START_TEST(ctrl_z_stops_it_properly)
     terminal_wait(tui, strstr(terminal_row(tui, 19), "main") != NULL);
     terminal_keys(tui, "\034");
     terminal_wait_text(tui, "ENDED");
-    terminal_wait_exit(tui);
-    terminal_stop(tui);
-    tui = NULL;
-    test_processes_check(before, 10000);
+    end_shell();
+}
+END_TEST
+
+/* As C-z does in vim; and when only the editor is stopped. */
+START_TEST(it_stops_together_with_the_editor)
+{
+    start_in_shell(_i ? "export EDITOR='kill -STOP $$; echo y = 2 >>'; " STOPS
+                      : "export EDITOR='kill -TSTP 0; echo y = 2 >>'; " STOPS);
+    terminal_keys(tui, "\033OQ"); /* F2 */
+    terminal_wait_text(tui, "STOPPED");
+    terminal_keys(tui, "\r");
+    terminal_wait_text(tui, ">>> y = 2");
+    terminal_keys(tui, "\034");
+    terminal_wait_text(tui, "ENDED");
+    end_shell();
+}
+END_TEST
+
+/* Nobody was asked, and somebody else had the terminal. */
+START_TEST(after_sigstop_all_is_drawn_again)
+{
+    terminal_keys(tui, "half typed");
+    terminal_wait_text(tui, ">>> half typed");
+    kill(terminal_pid(tui), SIGSTOP);
+    terminal_wait(tui, test_process_state(terminal_pid(tui)) == 'T');
+    terminal_settle(tui, 20);
+    terminal_show(tui, "\033[2J\033[?2004l");
+    terminal_forget(tui);
+    kill(terminal_pid(tui), SIGCONT);
+    terminal_wait_text(tui, ">>> half typed");
+    terminal_wait(tui, terminal_has_bytes(tui, "\033[?2004h"));
 }
 END_TEST
 
@@ -396,26 +442,14 @@ END_TEST
 /* Not as an editor that was killed left it. */
 START_TEST(the_terminal_is_given_back_as_it_was)
 {
-    char command[8600], home[4200];
-    tui_stop();
-    snprintf(command, sizeof(command),
-             "EDITOR='stty raw -echo; kill -9 $$;:' '%s' --python '%s'; stty -a; echo ENDED",
-             test_build_path("hermes-repl"), test_python());
-    snprintf(home, sizeof(home), "HOME=%s", test_directory());
-    struct test_processes *before = test_processes_take();
-    tui = terminal_start((const char *const[]){"/bin/bash", "-c", command, NULL}, 24, 80,
-                         (const char *const[]){home, "XDG_CONFIG_HOME", "XDG_STATE_HOME", NULL});
-    terminal_wait_text(tui, ">>>");
+    start_in_shell("EDITOR='stty raw -echo; kill -9 $$;:' %s; stty -a; echo ENDED");
     terminal_keys(tui, "\033OQ"); /* F2 */
     terminal_wait_text(tui, "the editor failed");
     terminal_keys(tui, "\034");
     terminal_wait_text(tui, "ENDED");
     ck_assert(terminal_find(tui, " icanon") >= 0 && terminal_find(tui, " -icanon") < 0);
     ck_assert(terminal_find(tui, " echo ") >= 0 && terminal_find(tui, " -echo ") < 0);
-    terminal_wait_exit(tui);
-    terminal_stop(tui);
-    tui = NULL;
-    test_processes_check(before, 10000);
+    end_shell();
 }
 END_TEST
 
@@ -617,6 +651,8 @@ static Suite *suite_tui_program(void)
     tcase_add_test(tests, sigkill_leaves_no_process);
     tcase_add_test(tests, sigterm_ends_it_at_a_terminal_that_takes_nothing);
     tcase_add_test(tests, ctrl_z_stops_it_properly);
+    tcase_add_loop_test(tests, it_stops_together_with_the_editor, 0, 2);
+    tcase_add_test(tests, after_sigstop_all_is_drawn_again);
     tests = tui_test_case(suite, "leaving");
     tcase_add_test(tests, ctrl_d_leaves_when_nothing_runs);
     tcase_add_test(tests, the_terminal_is_given_back_as_it_was);

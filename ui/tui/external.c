@@ -152,13 +152,15 @@ static void take_text(struct tui *tui)
     strbuf_free(&error);
 }
 
-void tui_child_changed(struct tui *tui)
+bool tui_child_changed(struct tui *tui)
 {
     int status = 0;
     if (tui->clipboard && waitpid(tui->clipboard, &status, WNOHANG) == tui->clipboard)
         tui->clipboard = 0;
-    if (!tui->child.pid || waitpid(tui->child.pid, &status, WNOHANG) != tui->child.pid)
-        return;
+    if (!tui->child.pid || waitpid(tui->child.pid, &status, WNOHANG | WUNTRACED) != tui->child.pid)
+        return false;
+    if (WIFSTOPPED(status))
+        return true;
     tui->child.pid = 0;
     screen_return(tui->screen, false);
     tui_resize(tui);
@@ -171,6 +173,7 @@ void tui_child_changed(struct tui *tui)
     free(tui->child.path);
     tui->child.path = NULL;
     tui_damage(tui, DAMAGE_ALL);
+    return false;
 }
 
 void tui_child_end(struct tui *tui)

@@ -369,6 +369,13 @@ void screen_return(struct screen *screen, bool changed)
     if (changed)
         modes_remember();
     refresh();
+    screen_retake(screen);
+}
+
+void screen_retake(struct screen *screen)
+{
+    if (screen->away)
+        return;
     modes_set(screen->mouse);
     screen_resize(screen);
     screen_repaint(screen);

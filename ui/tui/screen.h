@@ -26,6 +26,8 @@ void screen_close(struct screen *screen); /* NULL is fine */
 void screen_leave(struct screen *screen);
 /* changed: what the terminal is like now is what it is to be given back as (a shell had it). */
 void screen_return(struct screen *screen, bool changed);
+/* Somebody stopped the program, and a shell had the terminal meanwhile. */
+void screen_retake(struct screen *screen);
 /*
  * The terminal as it was, from a signal handler or at exit; does nothing when it is so already.
  * Safe in handlers.

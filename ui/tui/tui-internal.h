@@ -270,8 +270,8 @@ void tui_picture_draw(struct tui *tui);
 void tui_edit_outside(struct tui *tui);
 void tui_page(struct tui *tui, const char *text, size_t size);
 bool tui_page_file(struct tui *tui, const char *path); /* false: it cannot be read */
-/* A child has ended or was stopped. */
-void tui_child_changed(struct tui *tui);
+/* A child has ended, or true: was stopped. */
+bool tui_child_changed(struct tui *tui);
 void tui_child_end(struct tui *tui); /* the program is left */
 
 /* ---- input.c: keys for the running cell ---- */

@@ -112,7 +112,7 @@ unsigned tui_signals_take(void)
         continue;
     return take(SIGWINCH, TUI_SIGNAL_SIZE) | take(SIGTSTP, TUI_SIGNAL_STOP) |
            take(SIGCHLD, TUI_SIGNAL_CHILD) | take(SIGINT, TUI_SIGNAL_INTERRUPT) |
-           take(SIGQUIT, TUI_SIGNAL_QUIT);
+           take(SIGQUIT, TUI_SIGNAL_QUIT) | take(SIGCONT, TUI_SIGNAL_CONTINUE);
 }
 
 int tui_signals_deadly(void)
@@ -126,4 +126,5 @@ void tui_signals_stop(void)
     sigaction(SIGTSTP, &usual, &ours);
     kill(0, SIGTSTP);
     sigaction(SIGTSTP, &ours, NULL);
+    came[SIGCONT] = 0; /* who called us takes care of it */
 }

@@ -14,6 +14,7 @@ enum tui_signal {
     TUI_SIGNAL_CHILD = 1 << 2,
     TUI_SIGNAL_INTERRUPT = 1 << 3,
     TUI_SIGNAL_QUIT = 1 << 4,
+    TUI_SIGNAL_CONTINUE = 1 << 5,
 };
 
 void tui_signals_install(void);

@@ -147,16 +147,29 @@ void tui_suspend(struct tui *tui)
     tui_damage(tui, DAMAGE_ALL);
 }
 
+/* After a stop that was not ours: SIGSTOP, which nobody can prepare for. */
+static void retake(struct tui *tui)
+{
+    screen_retake(tui->screen);
+    tui_resize(tui);
+    tui_damage(tui, DAMAGE_ALL);
+}
+
 static void take_signals(struct tui *tui)
 {
     unsigned came = tui_signals_take();
     bool childs = tui->child.pid != 0; /* keys were signals for it, of which it may have died */
+    bool stops = came & TUI_SIGNAL_STOP;
     if (came & TUI_SIGNAL_CHILD)
-        tui_child_changed(tui);
+        stops |= tui_child_changed(tui);
     if (came & TUI_SIGNAL_SIZE && tui->child.pid == 0)
         tui_resize(tui);
-    if (came & TUI_SIGNAL_STOP && tui->child.pid == 0)
+    if (stops && tui->child.pid)
+        tui_signals_stop(); /* the shell waits for both */
+    else if (stops && !childs)
         tui_suspend(tui);
+    else if (came & TUI_SIGNAL_CONTINUE && tui->child.pid == 0)
+        retake(tui);
     if (came & TUI_SIGNAL_INTERRUPT && !childs)
         repl_interrupt(tui->repl, tui->front);
     if (came & TUI_SIGNAL_QUIT && !childs)
