@@ -414,7 +414,7 @@ START_TEST(after_sigstop_all_is_drawn_again)
     terminal_keys(tui, "half typed");
     terminal_wait_text(tui, ">>> half typed");
     kill(terminal_pid(tui), SIGSTOP);
-    terminal_wait(tui, test_process_state(terminal_pid(tui)) == 'T');
+    terminal_wait(tui, strchr("Tt", test_process_state(terminal_pid(tui)))); /* t: it is traced */
     terminal_settle(tui, 20);
     terminal_show(tui, "\033[2J\033[?2004l");
     terminal_forget(tui);
@@ -453,6 +453,26 @@ START_TEST(the_terminal_is_given_back_as_it_was)
 }
 END_TEST
 
+/* A shell would read them as keys. */
+START_TEST(late_answers_of_the_terminal_are_nobodys_keys)
+{
+    terminal_is_silent = true;
+    start_in_shell(_i ? "%s; read -t 1 -n 99 left; echo \"LEFT=<${left@Q}>\""
+                      : "TMUX=/none,1,0 %s; read -t 1 -n 99 left; echo \"LEFT=<${left@Q}>\"");
+    terminal_keys(tui, "\034"); /* the screen is there before anything is asked */
+    terminal_wait(tui, terminal_has_bytes(tui, "\033]11;?"));
+    terminal_keys(tui, "\033]11;rgb:1010/1010/1010\033\\");
+    if (_i) { /* its pictures are asked for, too */
+        terminal_wait(tui, terminal_has_bytes(tui, "\033[c"));
+        terminal_keys(tui, "\033_Gi=31;OK\033\\\033[?62;4c");
+    }
+    int row = terminal_wait_text(tui, "LEFT=<");
+    ck_assert_str_eq(terminal_row(tui, row), "LEFT=<''>");
+    ck_assert_int_eq(terminal_find(tui, "1010"), -1);
+    end_shell();
+}
+END_TEST
+
 /* Of the key file, too: it is read before there is a screen. */
 START_TEST(remarks_of_the_beginning_are_on_the_screen)
 {
@@ -476,18 +496,37 @@ START_TEST(leaving_runs_exit_handlers)
 }
 END_TEST
 
-/* A kernel that takes its time to leave does not hold who presses C-c. */
-START_TEST(the_wait_for_a_kernel_can_be_ended)
+static void ctrl_c_ends_the_wait(const char *mark)
 {
-    tui_run("import atexit, time; _ = atexit.register(time.sleep, 60)", 1);
     terminal_keys(tui, "\004");
-    terminal_wait(tui, terminal_has_bytes(tui, "\033[?1049l"));
+    terminal_wait(tui, terminal_has_bytes(tui, mark));
     terminal_keys(tui, "\003");
     int64_t start = test_now_ms();
     int status = terminal_wait_exit(tui);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     ck_assert_int_lt(test_now_ms() - start, test_scaled_ms(2500));
     tui_stop();
+}
+
+/* A kernel that takes its time to leave does not hold who presses C-c. */
+START_TEST(the_wait_for_a_kernel_can_be_ended)
+{
+    tui_run("import atexit, time; _ = atexit.register(time.sleep, 60)", 1);
+    ctrl_c_ends_the_wait("\033[?1049l");
+}
+END_TEST
+
+/* Pressed while the terminal has not answered, too; after a change of size it is asked. */
+START_TEST(the_wait_for_an_answer_takes_no_key)
+{
+    start(NULL, 24, 80, (const char *const[]){"HERMES_REPL_GRAPHICS=sixel", NULL});
+    terminal_wait_text(tui, ">>>");
+    tui_run("import atexit, time; _ = atexit.register(time.sleep, 60)", 1);
+    terminal_forget(tui);
+    terminal_is_silent = true;
+    terminal_resize(tui, 24, 90);
+    terminal_wait(tui, terminal_has_bytes(tui, "\033[16t\033[c"));
+    ctrl_c_ends_the_wait("\033[?2004l");
 }
 END_TEST
 
@@ -656,9 +695,11 @@ static Suite *suite_tui_program(void)
     tests = tui_test_case(suite, "leaving");
     tcase_add_test(tests, ctrl_d_leaves_when_nothing_runs);
     tcase_add_test(tests, the_terminal_is_given_back_as_it_was);
+    tcase_add_loop_test(tests, late_answers_of_the_terminal_are_nobodys_keys, 0, 2);
     tcase_add_test(tests, remarks_of_the_beginning_are_on_the_screen);
     tcase_add_test(tests, leaving_runs_exit_handlers);
     tcase_add_test(tests, the_wait_for_a_kernel_can_be_ended);
+    tcase_add_test(tests, the_wait_for_an_answer_takes_no_key);
     tcase_add_test(tests, leaving_asks_when_something_runs);
     tests = tui_test_case(suite, "terminals");
     tcase_add_test(tests, no_color_means_none);

@@ -38,9 +38,13 @@ struct terminal {
  * ----------------------------------------------------------------------------------------
  */
 
+bool terminal_is_silent;
+
 static void answer(const char *bytes, size_t size, void *context)
 {
     struct terminal *terminal = context;
+    if (terminal_is_silent)
+        return;
     ssize_t ignored = write(terminal->fd, bytes, size);
     (void)ignored;
 }

@@ -57,6 +57,8 @@ bool terminal_has_bytes(const struct terminal *terminal, const char *bytes);
 const char *terminal_bytes(const struct terminal *terminal, size_t *ret_size);
 size_t terminal_byte_count(const struct terminal *terminal);
 void terminal_forget(struct terminal *terminal);
+/* It gives no answers to what it is asked, as it does otherwise (ESC [ c). */
+extern bool terminal_is_silent;
 /* From here on it takes nothing, as after C-s at a terminal that obeys it. */
 void terminal_hold(struct terminal *terminal);
 

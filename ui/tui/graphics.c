@@ -16,11 +16,13 @@
 #define USUAL_HEIGHT 20
 #define SIDE_MAX 2000 /* of a picture, in pixels; xterm takes less and says so */
 
-/* A picture of one pixel, which is not kept; name and version; a cell's size; and what all answer. */
-static const char questions[] = "\033_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\033\\"
-                                "\033[>q\033[16t\033[c";
-static const char sixel_questions[] = "\033[?1;1;0S\033[?2;1;0S"; /* registers, largest picture */
-static const char cell_question[] = "\033[16t";
+/* What all answer ends each question. */
+#define CELL_SIZE "\033[16t"
+#define DEVICE "\033[c"
+#define SIXELS "\033[?1;1;0S\033[?2;1;0S" /* registers, largest picture */
+/* A picture of one pixel, which is not kept; name and version. */
+static const char questions[] =
+    "\033_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\033\\\033[>q" CELL_SIZE DEVICE;
 
 static bool is_set(const char *name)
 {
@@ -119,7 +121,7 @@ void graphics_cell_pixels(const struct graphics *graphics, int *ret_width, int *
 
 static void ask(struct graphics *graphics, const char *text)
 {
-    screen_send(graphics->screen, text, strlen(text));
+    screen_ask(graphics->screen, text, strlen(text), SCREEN_ANSWER_DEVICE);
 }
 
 void graphics_ask(struct graphics *graphics)
@@ -130,8 +132,7 @@ void graphics_ask(struct graphics *graphics)
         graphics->asked = true;
         ask(graphics, questions);
     } else if (graphics->wish == WISH_SIXEL) {
-        ask(graphics, cell_question);
-        ask(graphics, sixel_questions);
+        ask(graphics, CELL_SIZE SIXELS DEVICE);
     }
 }
 
@@ -196,10 +197,11 @@ static void take_csi(struct graphics *graphics, const char *text, size_t size)
     size_t count = read_numbers(text + 2 + question, text + size - 1, numbers, 32);
     if (question && final == 'c') {
         bool before = graphics->can_sixel;
+        screen_answered(graphics->screen, SCREEN_ANSWER_DEVICE);
         for (size_t i = 1; i < count; i++)
             graphics->can_sixel |= numbers[i] == 4;
         if (graphics->can_sixel && !before && graphics->wish == WISH_AUTO)
-            ask(graphics, sixel_questions);
+            ask(graphics, SIXELS DEVICE);
     } else if (question && final == 'S') {
         take_limits(graphics, numbers, count);
     } else if (!question && final == 't' && count == 3 && numbers[0] == 6 && numbers[1] > 1 &&
@@ -242,7 +244,7 @@ bool graphics_resized(struct graphics *graphics)
         return true;
     }
     if (graphics->can_sixel || (graphics->wish == WISH_SIXEL && may_ask()))
-        ask(graphics, cell_question);
+        ask(graphics, CELL_SIZE DEVICE);
     return false;
 }
 
@@ -293,8 +295,9 @@ void graphics_sweep(struct graphics *graphics, bool (*alive)(void *context, uint
 
 void graphics_leave(struct graphics *graphics)
 {
+    static const char clear[] = "\033[2J";
     kitty_leave(graphics);
-    if (graphics->sixels.shown.count)
-        ask(graphics, "\033[2J"); /* where there is no other screen, they would stay */
+    if (graphics->sixels.shown.count) /* where there is no other screen, they would stay */
+        screen_send(graphics->screen, clear, sizeof(clear) - 1);
     graphics->sixels.wanted.count = graphics->sixels.shown.count = 0;
 }

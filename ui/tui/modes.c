@@ -9,12 +9,16 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include "progress.h"
 #include "screen.h"
+
+#define ANSWER_MS 1000 /* what is not answered by then never is */
 
 /* What a handler needs to give the terminal back; valid while `taken`. */
 static struct termios saved;
@@ -22,6 +26,11 @@ static volatile bool taken;
 static bool exit_hook_set;
 static char to_rescue[16384];
 static volatile sig_atomic_t to_rescue_size;
+
+static int64_t asked_ms; /* when the terminal was asked last */
+static bool colour_open;
+static int devices_open;
+
 static const char modes_on[] = "\033[?2004h";
 static const char mouse_on[] = "\033[?1000h\033[?1006h";
 static const char mouse_off[] = "\033[?1006l\033[?1000l";
@@ -112,10 +121,76 @@ static void keys_are_signals(void)
     tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
 }
 
+void modes_ask(const char *data, size_t size, enum screen_answer last)
+{
+    modes_send(data, size);
+    asked_ms = now_ms();
+    if (last == SCREEN_ANSWER_DEVICE)
+        devices_open++;
+    else
+        colour_open = true;
+}
+
+/* Answers come in the order of questions, and not each terminal tells its colour. */
+void modes_answered(enum screen_answer last)
+{
+    if (last == SCREEN_ANSWER_DEVICE)
+        devices_open -= devices_open > 0;
+    colour_open = false;
+}
+
+static bool has_colour(const char *data, size_t size)
+{
+    const char *at = memmem(data, size, "\033]11;", 5), *end = data + size;
+    return at &&
+           (memchr(at, '\a', (size_t)(end - at)) || memmem(at, (size_t)(end - at), "\033\\", 2));
+}
+
+static int count_devices(const char *data, size_t size)
+{
+    const char *at = data, *end = data + size;
+    int count = 0;
+    while ((at = memmem(at, (size_t)(end - at), "\033[?", 3))) {
+        for (at += 3; at < end && ((*at >= '0' && *at <= '9') || *at == ';'); at++)
+            continue;
+        count += at < end && *at == 'c';
+    }
+    return count;
+}
+
+static bool all_answered(const char *data, size_t size)
+{
+    if (devices_open)
+        return count_devices(data, size) >= devices_open;
+    return !colour_open || has_colour(data, size);
+}
+
+/* What was asked a moment ago may not be answered yet, and is nobody else's to read. */
+static void drain_answers(void)
+{
+    char data[4096];
+    size_t size = 0;
+    int64_t left;
+    while (!all_answered(data, size) && (left = asked_ms + ANSWER_MS - now_ms()) > 0) {
+        struct pollfd ready = {STDIN_FILENO, POLLIN, 0};
+        if (poll(&ready, 1, (int)left) <= 0)
+            continue;
+        size = size < sizeof(data) ? size : 0;
+        ssize_t n = read(STDIN_FILENO, data + size, sizeof(data) - size);
+        if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
+            break;
+        size += n > 0 ? (size_t)n : 0;
+    }
+    devices_open = 0;
+    colour_open = false;
+}
+
+/* Keys are signals first: C-c in the time that answers take is not to be lost. */
 void modes_reset(void)
 {
-    modes_send(modes_off, sizeof(modes_off) - 1);
     keys_are_signals();
+    modes_send(modes_off, sizeof(modes_off) - 1);
+    drain_answers();
 }
 
 void modes_restore(void)

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "screen.h"
+
 /* As it is now it is to be given back. False: this is no terminal. */
 bool modes_remember(void);
 /* False: the terminal does not take all of it. */
@@ -17,6 +19,9 @@ bool modes_send(const char *data, size_t size);
 /* Raw: C-c, C-z, C-s and the like arrive as bytes. */
 void modes_set(bool mouse);
 void modes_mouse(bool on);
+/* See screen_ask(). */
+void modes_ask(const char *data, size_t size, enum screen_answer last);
+void modes_answered(enum screen_answer last);
 /* Two steps of giving it back; ncurses goes in between. */
 void modes_reset(void);
 void modes_restore(void);

@@ -242,6 +242,18 @@ void screen_send(struct screen *screen, const char *data, size_t size)
         modes_send(data, size);
 }
 
+void screen_ask(struct screen *screen, const char *data, size_t size, enum screen_answer last)
+{
+    if (!screen->away)
+        modes_ask(data, size, last);
+}
+
+void screen_answered(struct screen *screen, enum screen_answer last)
+{
+    (void)screen;
+    modes_answered(last);
+}
+
 void screen_repaint(struct screen *screen)
 {
     clearok(curscr, TRUE);

@@ -16,6 +16,11 @@
 
 struct screen;
 
+enum screen_answer {
+    SCREEN_ANSWER_COLOUR, /* ESC ] 11 ; ... */
+    SCREEN_ANSWER_DEVICE, /* ESC [ ? ... c */
+};
+
 /*
  * Take the terminal of descriptors 0 and 1. NULL with one line in error. Signal handlers of the
  * program must be set before, so that ncurses sets none.
@@ -75,7 +80,13 @@ void screen_tint(struct screen *screen, int row, int column, int count, struct b
 /* Where the cursor is after the next flush; row -1: hidden. */
 void screen_cursor(struct screen *screen, int row, int column);
 void screen_flush(struct screen *screen);
-/* Bytes for the terminal itself (a query, the clipboard), after what was flushed. */
+/* Bytes for the terminal itself (the clipboard, a picture), after what was flushed. */
 void screen_send(struct screen *screen, const char *data, size_t size);
+/*
+ * Questions, and which answer comes last; answers come as keys. Who leaves a moment later waits for
+ * it, not for long, so that nobody else reads it; not if it was told of by screen_answered().
+ */
+void screen_ask(struct screen *screen, const char *data, size_t size, enum screen_answer last);
+void screen_answered(struct screen *screen, enum screen_answer last);
 
 #endif

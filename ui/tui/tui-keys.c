@@ -355,6 +355,7 @@ static bool take_report(struct tui *tui, const struct key *key)
     enum theme_kind theme;
     uint32_t rgb;
     if (key->type == KEY_REPLY && theme_from_reply(key->text, key->text_size, &theme, &rgb)) {
+        screen_answered(tui->screen, SCREEN_ANSWER_COLOUR);
         tui->background = theme;
         tui_set_background(tui, rgb);
         if (tui_wanted_theme(tui) != tui->theme)

@@ -373,7 +373,8 @@ bool tui_run(struct hermes_engine *engine, struct repl_options *options, const c
         enum theme_kind known;
         if (screen_has_colour(tui.screen) &&
             !theme_by_name(settings_text(tui.settings, CLI_THEME), &known))
-            screen_send(tui.screen, ask_background, sizeof(ask_background) - 1);
+            screen_ask(tui.screen, ask_background, sizeof(ask_background) - 1,
+                       SCREEN_ANSWER_COLOUR);
         graphics_ask(tui.graphics);
         run_loop(&tui);
         *ret_status = tui.deadly ? 128 + tui.deadly : 0;
