@@ -48,8 +48,7 @@ class Screen:
                   environment=environment)
         self.tmux("resize-window", "-x", str(COLUMNS), "-y", str(rows))
         words = [program, "--python", python, *arguments]
-        self.type("clear; TERM=tmux-256color exec " + " ".join("'%s'" % word for word in words))
-        self.press("Enter")
+        self.line("clear; TERM=tmux-256color exec " + " ".join("'%s'" % word for word in words))
 
     def tmux(self, *words, environment=None):
         done = subprocess.run(self.server + list(words), env=environment, stdout=subprocess.PIPE, check=True)
@@ -80,6 +79,11 @@ class Screen:
             if time.monotonic() > end:
                 raise SystemExit("no %r within %d s on this screen:\n%s" % (pattern, LIMIT, self.text()))
             time.sleep(0.02)
+
+    def line(self, text):
+        """Typed, as a command or an answer to a program is."""
+        self.type(text)
+        self.press("Enter")
 
     def enter(self, source):
         """A block; a suite ends with a blank line."""
@@ -291,7 +295,6 @@ def scene(title, *arguments, rows=ROWS):
 @scene("Two sessions; in the one in front a progress bar runs", "--session", "main", "--session", "etl", rows=20)
 def sessions(screen):
     screen.wait(r"2:etl")
-    screen.wait(r"\bidle\b")
     screen.run("import time", r"\[1\].*✓")
     screen.enter("for n in range(60):\n    print(n)\n    time.sleep(1)")
     screen.wait(r"^ +1$")
@@ -311,7 +314,6 @@ def sessions(screen):
 
 @scene("Completion from the living objects", rows=18)
 def completion(screen):
-    screen.wait(r"\bidle\b")
     screen.run('import pandas as pd\ndf = pd.read_csv("orders.csv")', r"\[1\].*✓")
     screen.run("df.head(4)", r"\[2\].*✓")
     screen.type("df.orders.is")
@@ -321,24 +323,19 @@ def completion(screen):
 
 @scene("A kernel that was killed by a time limit: a ruled line says what was lost", rows=14)
 def lost(screen):
-    screen.wait(r"\bidle\b")
     screen.run("rates = {'EUR': 1.0, 'USD': 1.09}", r"\[1\].*✓")
-    screen.type(":set timeout 2")
-    screen.press("Enter")
+    screen.line(":set timeout 2")
     screen.wait(r"timeout")
-    screen.type("while True: pass")
-    screen.press("Enter")
+    screen.line("while True: pass")
     screen.wait(r"state lost")
     screen.wait(r"\bidle\b|ended")
-    screen.type("rates")
-    screen.press("Enter")
+    screen.line("rates")
     screen.wait(r"NameError")
     screen.wait(r"\bidle\b")
 
 
 @scene("A figure of matplotlib in half blocks", rows=30)
 def figure(screen):
-    screen.wait(r"\bidle\b")
     screen.run("import numpy as np\nimport matplotlib.pyplot as plt", r"\[1\].*✓")
     screen.enter('x = np.linspace(0, 12, 400)\nfor k in (1, 2, 3):\n    plt.plot(x, np.sin(x * k / 2) / k, lw=4)')
     screen.wait(r"▀")
@@ -347,12 +344,10 @@ def figure(screen):
 
 @scene("C-c twice: where the cell is, and what killing it would cost", rows=18)
 def interrupt(screen):
-    screen.wait(r"\bidle\b")
     screen.run("import time\nmodel = list(range(10_000_000))", r"\[1\].*✓")
     screen.run('def train():\n    while True:\n        try:\n            time.sleep(1)\n'
                '        except KeyboardInterrupt:\n            print("not now")', r"\[2\].*✓")
-    screen.type("train()")
-    screen.press("Enter")
+    screen.line("train()")
     screen.wait(r"busy")
     screen.press("C-c")
     screen.wait(r"not now")
@@ -362,17 +357,13 @@ def interrupt(screen):
 
 @scene("pdb in a cell: the keys are the debugger's", rows=16)
 def debugger(screen):
-    screen.wait(r"\bidle\b")
     screen.run('def mean(values):\n    total = sum(values)\n    breakpoint()\n    return total / len(values)',
                r"\[1\].*✓")
-    screen.type("mean([3, 4, 8])")
-    screen.press("Enter")
+    screen.line("mean([3, 4, 8])")
     screen.wait(r"has the keyboard")
-    screen.type("p total")
-    screen.press("Enter")
+    screen.line("p total")
     screen.wait(r"^ +15\s+\(Pdb\)$")
-    screen.type("p values")
-    screen.press("Enter")
+    screen.line("p values")
     screen.wait(r"\[3, 4, 8\]\s+\(Pdb\)")
     screen.type("cont")
     screen.wait(r"\(Pdb\) cont$")
@@ -380,7 +371,6 @@ def debugger(screen):
 
 @scene("Browse mode: a search, a chosen cell, folded output", rows=24)
 def browse(screen):
-    screen.wait(r"\bidle\b")
     screen.run('rows = [f"row {n}: {n * n}" for n in range(500)]', r"\[1\].*✓")
     screen.run('print("\\n".join(rows))', r"row 499")
     screen.run("int(rows[7])", r"\[3\].*✗")
@@ -388,14 +378,12 @@ def browse(screen):
     screen.press("PageUp")
     screen.wait(r"browse")
     screen.press("g", "j", "z", "z")
-    screen.type("/row 4")
-    screen.press("Enter")
+    screen.line("/row 4")
     screen.wait(r"row 4")
 
 
 @scene("Help: every command and key, from the program's own table", rows=27)
 def help(screen):       # pylint: disable=redefined-builtin
-    screen.wait(r"\bidle\b")
     screen.press("C-x", "?")
     screen.wait(r":interrupt")
 
@@ -418,6 +406,7 @@ def main():
         function, title, words, rows = SCENES[name]
         screen = Screen(os.path.abspath(arguments.program), arguments.python, words, rows, TOUR)
         try:
+            screen.wait(r"\bidle\b")
             function(screen)
             lines, cursor = screen.capture()
         finally:
