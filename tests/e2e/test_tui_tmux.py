@@ -40,7 +40,7 @@ class TestTmux(unittest.TestCase):
         self.home = tempfile.mkdtemp(prefix="hermes-tmux-")
         self.environment = dict(os.environ, HOME=self.home, TMUX_TMPDIR=self.home, LC_ALL="C.UTF-8",
                                 INPUTRC="/dev/null")
-        for name in ("TMUX", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "NO_COLOR", "COLORFGBG"):
+        for name in ("TMUX", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "NO_COLOR", "COLORFGBG", "COLORTERM"):
             self.environment.pop(name, None)
         self.addCleanup(shutil.rmtree, self.home, ignore_errors=True)
         self.addCleanup(self.tmux, "kill-server")
@@ -96,6 +96,26 @@ class TestTmux(unittest.TestCase):
         while self.tmux("show-buffer") != "copied = 'to tmux'" and time.monotonic() < end:
             time.sleep(0.02)
         self.assertEqual(self.tmux("show-buffer"), "copied = 'to tmux'")
+
+    def show_colours(self):
+        self.open_repl()
+        self.type("print('\\x1b[38;2;1;2;3;48;2;0;0;4mex' + 'act\\x1b[0m', '\\x1b[38;5;208mnum' + 'ber\\x1b[0m')")
+        self.keys("Enter")
+        self.wait_line("     exact number")
+        coloured = self.tmux("capture-pane", "-p", "-e")
+        return next(line for line in coloured.split("\n") if "exact" in line)
+
+    def test_colours_of_24_bits_reach_tmux(self):
+        self.environment["COLORTERM"] = "truecolor"
+        line = self.show_colours()
+        self.assertRegex(line, "\x1b\\[38;2;1;2;3m\x1b\\[48;2;0;0;4mexact|\x1b\\[38;2;1;2;3;48;2;0;0;4mexact")
+        self.assertIn("\x1b[38;5;208m", line)
+
+    def test_elsewhere_they_are_the_nearest_of_256(self):
+        line = self.show_colours()
+        self.assertNotIn("8;2;", line)
+        self.assertRegex(line, "38;5;16.*exact")
+        self.assertIn("\x1b[38;5;208m", line)
 
     def compare(self, source):
         path = os.path.join(self.home, "program.py")

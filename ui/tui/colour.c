@@ -6,20 +6,24 @@
 #include <string.h>
 
 #include "colour.h"
+#include "true-colour.h"
 #include "xalloc.h"
 
-#define PAIRS_MAX 32000 /* init_pair() takes a short */
-#define SLOTS 65536     /* of the table; a power of two, twice as many as pairs */
+#define PAIRS_MIN 2048  /* fewer are not worth drawing everything again */
+#define PAIRS_MAX 65535 /* beyond, ncurses draws something else */
+#define SLOTS 131072    /* of the table; a power of two, twice as many as pairs */
 
 struct slot {
-    uint32_t key; /* 0: empty; else 1 + foreground and background as shorts */
-    short pair;
+    uint64_t key; /* 0: empty; else foreground and background, each with 1 added */
+    int pair;
 };
 
 struct colours {
     bool any;
+    bool all; /* those of 24 bits too */
     int colours;
-    int pairs_max;
+    int pairs;     /* that ncurses has */
+    int pairs_max; /* that are used: each takes about 150 bytes in all */
     int used;
     size_t size; /* of the table: it grows, most screens have few colours */
     struct slot *slots;
@@ -31,8 +35,9 @@ struct colours *colours_new(bool wanted)
     if (wanted && has_colors() && start_color() == OK) {
         use_default_colors();
         colours->colours = COLORS;
-        colours->pairs_max = COLOR_PAIRS - 1 < PAIRS_MAX ? COLOR_PAIRS - 1 : PAIRS_MAX;
-        colours->any = COLORS >= 8 && colours->pairs_max > 0;
+        colours->all = COLORS == TRUE_COLOUR_COUNT;
+        colours->pairs = COLOR_PAIRS - 1 < PAIRS_MAX ? COLOR_PAIRS - 1 : PAIRS_MAX;
+        colours->any = COLORS >= 8 && colours->pairs > 0;
     }
     colours->size = 256;
     colours->slots = xcalloc(colours->size, sizeof(*colours->slots));
@@ -45,6 +50,12 @@ void colours_free(struct colours *colours)
         return;
     free(colours->slots);
     free(colours);
+}
+
+void colours_set_cells(struct colours *colours, size_t cells)
+{
+    size_t wanted = cells * 2 > PAIRS_MIN ? cells * 2 : PAIRS_MIN;
+    colours->pairs_max = wanted < (size_t)colours->pairs ? (int)wanted : colours->pairs;
 }
 
 bool colours_any(const struct colours *colours)
@@ -92,15 +103,17 @@ static int number_of(const struct colours *colours, uint32_t colour)
 {
     if (!colour)
         return -1;
+    if (colours->all && colour & BLOCK_RGB)
+        return TRUE_COLOUR_BASE + (int)(colour & 0xffffff);
     int index = colour & BLOCK_RGB ? colours_nearest_256(colour & 0xffffff) : (int)(colour & 255);
     if (index < colours->colours)
         return index;
     return colours->colours >= 16 && index < 16 ? index : of_eight(index);
 }
 
-static struct slot *find_slot(struct slot *slots, size_t size, uint32_t key)
+static struct slot *find_slot(struct slot *slots, size_t size, uint64_t key)
 {
-    size_t i = (key * 2654435761u >> 8) & (size - 1);
+    size_t i = (key * 0x9e3779b97f4a7c15u >> 32) & (size - 1);
     while (slots[i].key && slots[i].key != key)
         i = (i + 1) & (size - 1);
     return &slots[i];
@@ -119,26 +132,32 @@ static void grow(struct colours *colours)
     colours->size = size;
 }
 
-short colours_pair(struct colours *colours, const struct block_style *style, bool *ret_again)
+void colours_forget(struct colours *colours)
+{
+    reset_color_pairs();
+    memset(colours->slots, 0, colours->size * sizeof(*colours->slots));
+    colours->used = 0;
+}
+
+int colours_pair(struct colours *colours, const struct block_style *style, bool *ret_full)
 {
     if (!colours->any || (!style->foreground && !style->background))
         return 0;
     int front = number_of(colours, style->foreground), back = number_of(colours, style->background);
-    uint32_t key = 1 + ((uint32_t)(front + 1) << 16 | (uint32_t)(back + 1));
+    uint64_t key = (uint64_t)(front + 1) << 32 | (uint32_t)(back + 1);
     struct slot *slot = find_slot(colours->slots, colours->size, key);
     if (slot->key)
         return slot->pair;
     if (colours->used >= colours->pairs_max) {
-        reset_color_pairs();
-        memset(colours->slots, 0, colours->size * sizeof(*colours->slots));
-        colours->used = 0;
-        *ret_again = true;
-    } else if ((size_t)colours->used * 2 >= colours->size && colours->size < SLOTS) {
-        grow(colours);
+        *ret_full = true;
+        return 0;
     }
-    slot = find_slot(colours->slots, colours->size, key);
-    short pair = (short)++colours->used;
-    if (init_pair(pair, (short)front, (short)back) != OK)
+    if ((size_t)colours->used * 2 >= colours->size && colours->size < SLOTS) {
+        grow(colours);
+        slot = find_slot(colours->slots, colours->size, key);
+    }
+    int pair = ++colours->used;
+    if (init_extended_pair(pair, front, back) != OK)
         return 0;
     *slot = (struct slot){key, pair};
     return pair;

@@ -7,6 +7,7 @@
 #define UI_TUI_COLOUR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "block.h"
 
@@ -16,11 +17,14 @@ struct colours;
 struct colours *colours_new(bool wanted);
 void colours_free(struct colours *colours);
 bool colours_any(const struct colours *colours);
+/* How many cells the screen has: so many pairs must be possible at once, many more are a waste. */
+void colours_set_cells(struct colours *colours, size_t cells);
 /*
- * The number of a style's pair (0: the terminal's own colours). When there are no more numbers, all
- * are given back, and *ret_again is set: every cell on the screen must be drawn again.
+ * The number of a style's pair (0: the terminal's own colours). When there are no more numbers, 0
+ * is returned and *ret_full set: all must be forgotten, and every cell on the screen given anew.
  */
-short colours_pair(struct colours *colours, const struct block_style *style, bool *ret_again);
+int colours_pair(struct colours *colours, const struct block_style *style, bool *ret_full);
+void colours_forget(struct colours *colours);
 unsigned long colours_attributes(const struct block_style *style);
 /* The nearest of the 256 usual colours. */
 int colours_nearest_256(unsigned rgb);

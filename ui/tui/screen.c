@@ -14,6 +14,7 @@
 #include "glyph.h"
 #include "modes.h"
 #include "screen.h"
+#include "true-colour.h"
 #include "xalloc.h"
 
 /* Beyond this a terminal is no terminal: sizes come from outside. */
@@ -44,6 +45,7 @@ static void allocate(struct screen *screen, int rows, int columns)
     free(screen->dirty);
     free(screen->line);
     size_t count = (size_t)rows * (size_t)columns;
+    colours_set_cells(screen->colours, count);
     screen->cells = xcalloc(count, sizeof(*screen->cells));
     screen->dirty = xcalloc((size_t)rows, sizeof(*screen->dirty));
     screen->line = xcalloc((size_t)columns + 1, sizeof(*screen->line));
@@ -178,7 +180,7 @@ static wchar_t shown_character(const struct screen *screen, uint32_t code)
 }
 
 static void set_cell(struct screen *screen, const struct block_cell *cell, int width, cchar_t *out,
-                     bool *again)
+                     bool *full)
 {
     wchar_t text[BLOCK_CELL_CHARACTERS + 1] = {0};
     size_t n = 0;
@@ -192,11 +194,12 @@ static void set_cell(struct screen *screen, const struct block_cell *cell, int w
     if (n == 0)
         text[0] = ' ';
     attr_t attributes = (attr_t)colours_attributes(&cell->style);
-    setcchar(out, text, attributes, colours_pair(screen->colours, &cell->style, again), NULL);
+    int pair = colours_pair(screen->colours, &cell->style, full);
+    setcchar(out, text, attributes, 0, &pair);
 }
 
 /* Hand one row to ncurses. Halves of wide characters become blanks. */
-static void convert_row(struct screen *screen, int row, bool *again)
+static void convert_row(struct screen *screen, int row, bool *full)
 {
     const struct block_cell *cells = screen->cells + (size_t)row * (size_t)screen->columns;
     int count = 0;
@@ -206,25 +209,31 @@ static void convert_row(struct screen *screen, int row, bool *again)
         bool whole = wide || cells[i].width == 1;
         if (wide && !screen->utf8)
             whole = wide = false;
-        set_cell(screen, whole ? &cells[i] : &blank, wide ? 2 : 1, &screen->line[count++], again);
+        set_cell(screen, whole ? &cells[i] : &blank, wide ? 2 : 1, &screen->line[count++], full);
         i += wide ? 2 : 1;
     }
     mvadd_wchnstr(row, 0, screen->line, count);
     screen->dirty[row] = false;
 }
 
+/* Hand over the rows that have changed, or all. False: there were not enough numbers of pairs. */
+static bool convert_rows(struct screen *screen, bool all)
+{
+    bool full = false;
+    for (int row = 0; row < screen->rows; row++) {
+        if (screen->dirty[row] || all)
+            convert_row(screen, row, &full);
+    }
+    return !full;
+}
+
 void screen_flush(struct screen *screen)
 {
     if (screen->away)
         return;
-    bool again = false;
-    for (int round = 0; round < 2; round++) {
-        for (int row = 0; row < screen->rows; row++) {
-            if (screen->dirty[row] || again)
-                convert_row(screen, row, &again);
-        }
-        if (!again)
-            break;
+    if (!convert_rows(screen, false)) {
+        colours_forget(screen->colours);
+        convert_rows(screen, true);
         screen->generation++;
     }
     bool show = is_row(screen, screen->cursor_row);
@@ -329,6 +338,29 @@ bool screen_resize(struct screen *screen)
     return true;
 }
 
+/*
+ * With all colours where the terminal has them. Nobody else is to see the variable: it is as before
+ * when this returns.
+ */
+static SCREEN *start_curses(bool wants_colour)
+{
+    struct strbuf description = STRBUF_INIT;
+    SCREEN *curses = NULL;
+    if (wants_colour && true_colour_describe(&description)) {
+        const char *there = getenv("TERMINFO");
+        char *before = there ? xstrdup(there) : NULL;
+        setenv("TERMINFO", strbuf_text(&description), 1);
+        curses = newterm(TRUE_COLOUR_NAME, stdout, stdin);
+        if (before)
+            setenv("TERMINFO", before, 1);
+        else
+            unsetenv("TERMINFO");
+        free(before);
+    }
+    strbuf_free(&description);
+    return curses ? curses : newterm(NULL, stdout, stdin);
+}
+
 struct screen *screen_open(struct strbuf *error)
 {
     if (!modes_remember()) {
@@ -337,17 +369,18 @@ struct screen *screen_open(struct strbuf *error)
     }
     use_env(FALSE);
     use_tioctl(TRUE);
-    SCREEN *curses = newterm(NULL, stdout, stdin);
+    const char *no_colour = getenv("NO_COLOR");
+    bool wants_colour = !(no_colour && no_colour[0]);
+    SCREEN *curses = start_curses(wants_colour);
     if (!curses) {
         const char *name = getenv("TERM");
         strbuf_setf(error, "the terminal \"%s\" is not known here (try --plain)", name ? name : "");
         return NULL;
     }
     struct screen *screen = xcalloc(1, sizeof(*screen));
-    const char *no_colour = getenv("NO_COLOR");
     screen->curses = curses;
     screen->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-    screen->colours = colours_new(!(no_colour && no_colour[0]));
+    screen->colours = colours_new(wants_colour);
     screen->mouse = true;
     screen->cursor_shown = true;
     leaveok(stdscr, FALSE);
@@ -430,7 +463,7 @@ bool screen_has_colour(const struct screen *screen)
 
 int screen_colour_count(const struct screen *screen)
 {
-    return colours_any(screen->colours) ? COLORS : 0;
+    return colours_any(screen->colours) ? clamp(COLORS, 0, 256) : 0;
 }
 
 bool screen_cell_pixels(const struct screen *screen, int *ret_width, int *ret_height)
