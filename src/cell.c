@@ -204,21 +204,21 @@ static void count_stream(struct hermes_result *result, const struct hr_collected
     result->redactions += got->redactions;
 }
 
-/* The traceback, cleaned, redacted and bounded as a stream is. */
-static bool bound_traceback(const struct hr_cell *cell, const struct hr_ending *ending,
-                            struct hr_collected *ret)
+/* A text of the ending, cleaned, redacted and bounded as a stream is: it may quote a process. */
+static bool clean_text(const struct hr_cell *cell, const char *text, size_t size,
+                       struct hr_collected *ret)
 {
     struct hr_collector_options limits = {.limit_bytes = TRACEBACK_LIMIT, .redact = redacts(cell)};
     struct hr_collector *collector;
     bool done;
 
     memset(ret, 0, sizeof *ret);
-    if (!ending->traceback_size)
+    if (!size)
         return true;
     collector = hr_collector_new(&limits);
     if (!collector)
         return false;
-    hr_collector_feed(collector, ending->traceback, ending->traceback_size);
+    hr_collector_feed(collector, text, size);
     done = hr_collector_finish(collector, ret);
     hr_collector_free(collector);
     return done;
@@ -245,14 +245,10 @@ static void compose_output(struct hr_buf *out, const struct hr_collected streams
     }
 }
 
-static void compose_error(struct hr_cell *cell, struct hr_buf *error,
-                          const struct hr_ending *ending, const struct hr_collected *traceback)
+static void compose_error(struct hr_buf *error, const struct hr_collected *message,
+                          const struct hr_collected *traceback)
 {
-    if (ending->message && !redacts(cell))
-        hr_buf_add_text(error, ending->message);
-    else if (ending->message) /* it may quote what a process wrote */
-        hr_redact_text(ending->message, strlen(ending->message), error,
-                       &cell->result->public.redactions);
+    hr_buf_add(error, message->text, message->size);
     if (traceback->size) {
         add_line_end(error);
         hr_buf_add(error, traceback->text, traceback->size);
@@ -299,10 +295,13 @@ static void take_background(struct hr_cell *cell, struct hr_result *result)
 static void fill_texts(struct hr_cell *cell, struct hr_result *result,
                        const struct hr_ending *ending)
 {
-    struct hr_collected streams[2] = {{0}, {0}}, traceback;
+    struct hr_collected streams[2] = {{0}, {0}}, traceback, message;
+    const char *words = ending->message ? ending->message : "";
     struct hr_buf output, error;
-    bool complete = bound_traceback(cell, ending, &traceback) && !cell->output_lost;
+    bool complete = clean_text(cell, ending->traceback, ending->traceback_size, &traceback);
 
+    complete &= clean_text(cell, words, strlen(words), &message);
+    complete &= !cell->output_lost;
     hr_buf_init(&output, 0);
     hr_buf_init(&error, 0);
     for (int i = 0; i < 2; i++) {
@@ -314,11 +313,11 @@ static void fill_texts(struct hr_cell *cell, struct hr_result *result,
         cell->streams[i] = NULL;
     }
     compose_output(&output, streams, &traceback, ending->notice);
-    compose_error(cell, &error, ending, &traceback);
+    compose_error(&error, &message, &traceback);
     if (ending->outcome == HERMES_ERROR && traceback.size)
         result->public.hint = result->hint =
             hr_hint(traceback.text, traceback.size, cell->spec->tools);
-    result->public.redactions += traceback.redactions;
+    result->public.redactions += traceback.redactions + message.redactions;
     complete &= !output.failed && !error.failed;
     result->public.output_size = output.size;
     result->public.output = result->output = hr_buf_take(&output);
@@ -347,6 +346,7 @@ static void fill_texts(struct hr_cell *cell, struct hr_result *result,
     hr_collected_done(&streams[0]);
     hr_collected_done(&streams[1]);
     hr_collected_done(&traceback);
+    hr_collected_done(&message);
 }
 
 static void fill_kernel(struct hr_cell *cell, struct hermes_result *result,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The queue of events. Output is its only unbounded part: above a high mark the streams of cells
- * that make events are not read until the queue is short again, so that the pipe slows the cell
- * down and memory stays bounded.
+ * The queue of events. Output and displays are its only unbounded part: above a high mark the
+ * streams of cells that make events, and the frames of those that display, are not read until the
+ * queue is short again, so that pipe and socket slow the cell down and memory stays bounded.
  */
 #include "config.h"
 
@@ -14,6 +14,12 @@
 #include "tools.h"
 
 enum { HIGH_MARK = 2 << 20, LOW_MARK = 512 << 10 };
+
+/* What an event costs: very many small ones are much, too. */
+static size_t cost(const struct hr_event *event)
+{
+    return sizeof *event + event->public.size;
+}
 
 struct hr_event *hr_event_new(enum hermes_event_type type, const char *data, size_t size)
 {
@@ -62,7 +68,7 @@ void hr_event_push(struct hermes_engine *engine, struct hr_event *event)
     if (!event)
         return;
     hr_list_append(&engine->events, &event->link);
-    engine->event_bytes += event->public.size;
+    engine->event_bytes += cost(event);
     if (engine->event_bytes > HIGH_MARK)
         set_paused(engine, true);
     signal_event_fd(engine);
@@ -127,7 +133,7 @@ struct hermes_event *hr_event_take(struct hermes_engine *engine)
         return NULL;
     event = HR_CONTAINER(engine->events.next, struct hr_event, link);
     hr_list_remove(&event->link);
-    engine->event_bytes -= event->public.size;
+    engine->event_bytes -= cost(event);
     if (engine->event_bytes < LOW_MARK)
         set_paused(engine, false);
     signal_event_fd(engine);

@@ -217,6 +217,10 @@ void hr_kernel_update_pause(struct hr_kernel *kernel)
 
     for (int i = 0; i < 2; i++)
         watch_stream(&kernel->streams[i], read);
+    if (kernel->held && !(kernel->engine->paused && makes_events)) {
+        kernel->held = false;
+        hr_kernel_watch_control(kernel);
+    }
 }
 
 /* ---- the control socket: sending -------------------------------------------------------- */
@@ -247,7 +251,7 @@ static void send_pending(struct hr_kernel *kernel)
 
 void hr_kernel_watch_control(struct hr_kernel *kernel)
 {
-    bool read = !(kernel->tty && kernel->tty->waiting);
+    bool read = !kernel->held && !(kernel->tty && kernel->tty->waiting);
 
     hr_watch_change(kernel->engine->loop, &kernel->control,
                     (read ? HR_READ : 0u) | (kernel->out.size ? HR_WRITE : 0u));
@@ -477,7 +481,7 @@ void hr_kernel_take_waiting(struct hr_kernel *kernel)
 {
     if (kernel->in.size)
         take_bytes(kernel, "", 0);
-    while (hr_kernel_read_control(kernel))
+    while (!kernel->held && hr_kernel_read_control(kernel))
         continue;
 }
 

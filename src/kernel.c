@@ -20,7 +20,7 @@
 #include "staging.h"
 #include "tools.h"
 
-enum { GONE_LIMIT_MS = 3000 };
+enum { GONE_LIMIT_MS = 3000, HELD_READS = 16 };
 
 /* ---- states ----------------------------------------------------------------------------- */
 
@@ -73,7 +73,14 @@ int64_t hr_after_ms(int64_t ms)
 
 static void deadline_passed(struct hr_timer *timer)
 {
-    hr_kernel_kill(HR_CONTAINER(timer, struct hr_kernel, deadline), HERMES_PREVIOUS_TIMEOUT);
+    struct hr_kernel *kernel = HR_CONTAINER(timer, struct hr_kernel, deadline);
+    const struct hr_cell *cell = kernel->current;
+
+    /* the answer of one that was in time may stand behind displays that nobody has read */
+    for (int i = 0; kernel->held && i < HELD_READS && hr_kernel_read_control(kernel); i++)
+        continue;
+    if (kernel->current == cell)
+        hr_kernel_kill(kernel, HERMES_PREVIOUS_TIMEOUT);
 }
 
 static void install_authority(struct hr_kernel *kernel, struct hr_cell *cell)
@@ -159,7 +166,7 @@ void hr_kernel_advance(struct hr_kernel *kernel)
         if (kernel->tty && kernel->execution_count)
             hr_tty_forget_input(kernel); /* was for an earlier one */
         hr_kernel_drain(kernel);         /* what is there by now belongs to no cell */
-        cell_started(kernel);    /* before the send: what comes from now on is its output */
+        cell_started(kernel);            /* before the send: what comes from now on is its output */
     }
     if ((!kernel->init_sent && !hr_kernel_send_init(kernel, cell)) ||
         !hr_kernel_send_execute(kernel, cell))
@@ -323,6 +330,8 @@ static void take_display(struct hr_kernel *kernel, const struct hr_frame *frame)
             event->public.is_result = frame->flags & HR_DISPLAY_RESULT;
         }
         hr_event_push(kernel->engine, event);
+        kernel->held = kernel->engine->paused;
+        hr_kernel_watch_control(kernel);
     }
     hr_buf_done(&bundle);
 }

@@ -156,6 +156,7 @@ struct hr_kernel {
     bool ready;                 /* READY has come */
     bool crashing;              /* the control socket carries crash text */
     bool init_sent;
+    bool held; /* by displays that the host has not read: its frames wait */
     bool freed_later;
     enum hermes_previous previous; /* of the kernel before */
     bool state_reset;
@@ -297,7 +298,7 @@ struct hermes_engine {
     struct hr_link events;
     size_t event_bytes;
     bool event_wanted; /* somebody pulls events */
-    bool paused;       /* streams whose output becomes events are not read */
+    bool paused;       /* what becomes events is not read */
     int event_fds[2];  /* [0] readable while events are queued; -1 until asked for */
     bool event_signalled;
     atomic_bool wake_asked;
