@@ -17,6 +17,7 @@
 #include "json-scan.h"
 #include "json-write.h"
 #include "signals.h"
+#include "utf8.h"
 
 #define LAST_WORDS_MS 500
 
@@ -87,14 +88,16 @@ void batch_say(struct batch *batch, bool error, const char *format, ...)
 {
     if (!error && batch->options->quiet)
         return;
-    struct strbuf text = STRBUF_INIT;
+    struct strbuf text = STRBUF_INIT, visible = STRBUF_INIT;
     va_list arguments;
-    strbuf_adds(&text, "hermes-repl: ");
     va_start(arguments, format);
     strbuf_vaddf(&text, format, arguments);
     va_end(arguments);
-    strbuf_addc(&text, '\n');
-    put(batch, STDERR_FILENO, text.data, text.size);
+    strbuf_adds(&visible, "hermes-repl: ");
+    utf8_visible(&visible, strbuf_text(&text), text.size);
+    strbuf_addc(&visible, '\n');
+    put(batch, STDERR_FILENO, visible.data, visible.size);
+    strbuf_free(&visible);
     strbuf_free(&text);
 }
 

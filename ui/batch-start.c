@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "interactive.h"
+#include "remark.h"
 #include "replay-run.h"
 #include "store-result.h"
 #include "tool-list.h"
@@ -15,7 +16,7 @@
 
 static int usage_error(const char *text)
 {
-    fprintf(stderr, "hermes-repl: %s\n", text);
+    remark(text);
     return BATCH_STATUS_USAGE;
 }
 

@@ -21,6 +21,7 @@
 #include "document-file.h"
 #include "interactive.h"
 #include "mcp.h"
+#include "remark.h"
 #include "signals.h"
 #include "source-text.h"
 #include "store-commands.h"
@@ -40,7 +41,7 @@ struct program {
 
 static int usage_error(const char *text)
 {
-    fprintf(stderr, "hermes-repl: %s\n", text);
+    remark(text);
     return BATCH_STATUS_USAGE;
 }
 
@@ -98,7 +99,9 @@ static void show_warnings(struct program *program)
     const char *line = strbuf_text(&program->settings.warnings);
     while (*line) {
         size_t length = strcspn(line, "\n");
-        fprintf(stderr, "hermes-repl: %.*s\n", (int)length, line);
+        char *one = xmemdup0(line, length);
+        remark(one);
+        free(one);
         line += length + (line[length] == '\n');
     }
 }
@@ -298,8 +301,7 @@ int main(int argc, char **argv)
     struct hermes_error error = {0, 0, ""};
     hold_standard_descriptors();
     if (hermes_engine_new(&program.engine, &error) != HERMES_OK) {
-        fprintf(stderr, "hermes-repl: %s\n",
-                error.text[0] ? error.text : "the engine could not start");
+        remark(error.text[0] ? error.text : "the engine could not start");
         return BATCH_STATUS_START;
     }
     settings_init(&program.settings, program.engine);

@@ -17,6 +17,7 @@
 
 #include "plain-internal.h"
 #include "plain-terminal.h"
+#include "utf8.h"
 
 /* ---- bytes ---------------------------------------------------------------------------------- */
 
@@ -74,8 +75,11 @@ static void add_readable(struct strbuf *out, const char *text, size_t size, bool
 
 static void print_lines(struct plain *plain, int stream, const char *text, size_t size)
 {
-    struct strbuf out = STRBUF_INIT, readable = STRBUF_INIT;
-    add_readable(&readable, text, size, strcmp(nl_langinfo(CODESET), "UTF-8") == 0);
+    struct strbuf out = STRBUF_INIT, readable = STRBUF_INIT, visible = STRBUF_INIT;
+    utf8_visible(&visible, text, size);
+    add_readable(&readable, strbuf_text(&visible), visible.size,
+                 strcmp(nl_langinfo(CODESET), "UTF-8") == 0);
+    strbuf_free(&visible);
     plain_hide(plain);
     if (plain->edit && !plain->at_start)
         strbuf_adds(&out, "\r\n");

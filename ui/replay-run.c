@@ -16,6 +16,7 @@
 #include "batch.h"
 #include "junit.h"
 #include "progress.h"
+#include "remark.h"
 #include "replay.h"
 #include "signals.h"
 #include "xalloc.h"
@@ -37,7 +38,7 @@ struct replay_run {
 static void say(struct replay_run *run, const char *text)
 {
     progress_clear(&run->progress);
-    fprintf(stderr, "hermes-repl: %s\n", text);
+    remark(text);
 }
 
 static void put(struct replay_run *run, struct strbuf *text)

@@ -118,6 +118,35 @@ void utf8_repair(struct strbuf *buf, const char *data, size_t size)
     strbuf_add(buf, data + good, at - good);
 }
 
+bool utf8_turns(uint32_t code)
+{
+    return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
+
+static bool is_hidden(uint32_t code)
+{
+    return (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7F && code < 0xA0) ||
+           utf8_turns(code);
+}
+
+void utf8_visible(struct strbuf *buf, const char *data, size_t size)
+{
+    for (size_t at = 0, length; at < size; at += length) {
+        uint32_t code;
+        length = utf8_decode(data + at, size - at, &code);
+        if (!length || code == UINT32_MAX) {
+            strbuf_add(buf, "\xEF\xBF\xBD", 3);
+            length = length ? length : size - at;
+        } else if (!is_hidden(code)) {
+            strbuf_add(buf, data + at, length);
+        } else if (code < 0x80) {
+            strbuf_addf(buf, "^%c", (char)(code ^ 64));
+        } else {
+            strbuf_addf(buf, "<%x>", (unsigned)code);
+        }
+    }
+}
+
 size_t utf8_partial_tail(const char *data, size_t size)
 {
     for (size_t back = 1; back <= 3 && back <= size; back++) {

@@ -30,6 +30,16 @@ bool utf8_check(const char *data, size_t size, size_t *ret_offset);
 /* Append data with every malformed part replaced by U+FFFD. */
 void utf8_repair(struct strbuf *buf, const char *data, size_t size);
 
+/* A mark that turns the direction of writing: what follows it may be shown before it. */
+bool utf8_turns(uint32_t code);
+
+/*
+ * Append data as it may be shown on a terminal in a line of ours that quotes others: control
+ * characters but line feeds and tabs become ^X or <9b>, marks that turn the direction of writing
+ * <202e>, and malformed parts U+FFFD.
+ */
+void utf8_visible(struct strbuf *buf, const char *data, size_t size);
+
 /* How many bytes at the end begin a character that is not complete (0..3). */
 size_t utf8_partial_tail(const char *data, size_t size);
 

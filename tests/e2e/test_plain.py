@@ -522,6 +522,32 @@ class Cells(Case):
         self.assertGreater(t.raw.rindex("\x1b[?1049l"), t.raw.index("\x1b[?1049h"))
         self.assertGreater(end, t.raw.index("\x1b[?25l"))
 
+    def test_answers_of_a_kernel_are_text(self):
+        """What a cell made of its objects cannot steer the terminal when the prompt tells of them."""
+        t = self.open()
+        evil = r"'\x1b]0;PWN\x07\x9b2J\x1b[2J\u202e'"
+        for line in ("evil = " + evil, "class Evil: __repr__ = lambda self: evil",
+                     "Evil.__doc__ = evil; globals()[evil] = e = Evil(); e.__dict__['ab' + evil] = e.abcd = 1",
+                     "f = lambda: 0; f.__name__ = f.__qualname__ = f.__doc__ = evil"):
+            t.run(line)
+        start = len(t.raw)
+        for line in (":vars", "e?", "f??", "e.ab?"):
+            t.run(line)
+        self.assertIn("^[]0;PWN^G<9b>2J^[[2J<202e>", t.raw[start:])
+        for byte in ("\x1b]", "\x07", "\x9b", "\x1b[2J", "\u202e"):
+            self.assertNotIn(byte, t.raw[start:])
+
+    def test_answers_of_the_terminal_are_not_typed(self):
+        """A cell asks the terminal; what comes back, and is not read, is no input of the prompt."""
+        t = self.open()
+        for question, answer in (("[c", "[?62;1;2c"), ("P$qx\x1b\\", "P0$r\nprint('ran')\n\x1b\\"),
+                                 ("[21t", "]lprint('ran')\x1b\\"), ("]52;c;?\x07", "]52;c;cHJpbnQ=\x07"),
+                                 ("[6n", "[3;1R")):
+            t.run("print(%r)" % ("\x1b" + question))
+            t.send("\x1b" + answer)
+            self.assertEqual(t.run("6 * 7"), "42")
+        self.assertNotIn("\nran", t.text())
+
     def test_rarer_things_left_behind(self):
         for left, undone in (("[?7l", "[?7h"), ("[4h", "[4l"), ("[5;9r", "[r"), ("(0", "(B"), ("[3 q", "[0 q"),
                              ("[>1u", "[<u"), ("[?6h", "[?6l"), ("[?1003h", "[?1003l"), ("=", ">")):

@@ -326,7 +326,8 @@ static bool is_answer(const struct input *input)
     if (input->size < 3)
         return false;
     char kind = input->data[1], next = input->data[2];
-    return (kind == ']' && next >= '0' && next <= '9') || (kind == '_' && next == 'G') ||
+    return (kind == ']' && ((next >= '0' && next <= '9') || memchr("lL", next, 2))) ||
+           (kind == '_' && next == 'G') ||
            (kind == 'P' && ((next >= '0' && next <= '9') || memchr("!>+$", next, 4)));
 }
 

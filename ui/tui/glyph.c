@@ -39,6 +39,8 @@ static size_t decode(const char *text, size_t size, uint32_t *ret_code)
     if (length == 0 || *ret_code == UINT32_MAX) {
         *ret_code = 0xfffd;
         length = length ? length : size;
+    } else if (utf8_turns(*ret_code)) {
+        *ret_code = 0xfffd; /* else a line, a tool call say, could read as it is not */
     }
     return length;
 }
