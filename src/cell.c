@@ -314,9 +314,13 @@ static void fill_texts(struct hr_cell *cell, struct hr_result *result,
     }
     compose_output(&output, streams, &traceback, ending->notice);
     compose_error(&error, &message, &traceback);
-    if (ending->outcome == HERMES_ERROR && traceback.size)
-        result->public.hint = result->hint =
-            hr_hint(traceback.text, traceback.size, cell->spec->tools);
+    if (ending->outcome == HERMES_ERROR && traceback.size) {
+        result->hint = hr_hint(traceback.text, traceback.size, cell->spec->tools);
+        if (!result->hint && cell->kernel && !ending->ended)
+            result->public.limit = hr_rlimits_of_exception(&cell->kernel->limits, traceback.text,
+                                                           traceback.size, &result->hint);
+        result->public.hint = result->hint;
+    }
     result->public.redactions += traceback.redactions + message.redactions;
     complete &= !output.failed && !error.failed;
     result->public.output_size = output.size;
@@ -357,6 +361,7 @@ static void fill_kernel(struct hr_cell *cell, struct hermes_result *result,
     result->ended = ending->ended;
     result->start_failed = ending->start_failed;
     result->term_signal = ending->term_signal;
+    result->limit = ending->limit;
     result->started = cell->state == HR_CELL_RUNNING && !ending->start_failed;
     result->generation = cell->spec->owner->generation;
     if (!kernel)

@@ -27,7 +27,8 @@ void hr_kernel_process_gone(struct hr_process *process);
 const char *hr_kernel_directory(const struct hr_kernel *kernel); /* NULL: that of the host */
 
 /* kernel-words.c */
-void hr_kernel_describe_death(const struct hr_kernel *kernel, char *text, size_t size);
+/* Returns the option whose limit was met, or NULL. */
+const char *hr_kernel_describe_death(const struct hr_kernel *kernel, char *text, size_t size);
 /* Take the runner's own frames, and threads that have no others, out of a crash traceback. */
 void hr_kernel_trim_crash(struct hr_buf *text);
 int hr_kernel_death_code(const struct hr_kernel *kernel);

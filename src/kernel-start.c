@@ -158,6 +158,7 @@ static int start_process(struct hr_kernel *kernel, struct hermes_error *error)
 {
     char command[80];
     struct hr_process_request request = {
+        .limits = &kernel->limits,
         .python = kernel->spec->python,
         .command = command,
         .guard = kernel->engine->guard,
@@ -238,6 +239,7 @@ static struct hr_kernel *kernel_alloc(struct hermes_engine *engine, struct hr_sp
     }
     kernel->engine = engine;
     kernel->spec = spec;
+    hr_rlimits_take(&kernel->limits, &engine->options);
     spec->references++;
     spec->owner->kernels++;
     kernel->control.fd = kernel->streams[0].watch.fd = kernel->streams[1].watch.fd = -1;

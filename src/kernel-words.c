@@ -24,7 +24,7 @@ static const char *signal_name(int number)
     return "a signal"; /* the number is in exit_code */
 }
 
-void hr_kernel_describe_death(const struct hr_kernel *kernel, char *text, size_t size)
+const char *hr_kernel_describe_death(const struct hr_kernel *kernel, char *text, size_t size)
 {
     int status = kernel->exit_status;
 
@@ -35,6 +35,10 @@ void hr_kernel_describe_death(const struct hr_kernel *kernel, char *text, size_t
                  kernel->out_of_memory ? "; the system was out of memory" : "");
     else
         snprintf(text, size, "exit status %d", WEXITSTATUS(status));
+    if (!kernel->exit_known || !WIFSIGNALED(status) || kernel->process.kill_asked)
+        return NULL;
+    return hr_rlimits_describe_death(&kernel->limits, WTERMSIG(status), kernel->process.cpu_ms,
+                                     text, size);
 }
 
 static bool begins(const char *line, size_t size, const char *with)

@@ -366,7 +366,7 @@ static void settle_death(struct hr_kernel *kernel)
     struct hr_ending ending = {.exit_code = -1, .ended = true, .state_lost = true};
     char text[400], notice[512], how[160];
 
-    hr_kernel_describe_death(kernel, how, sizeof how);
+    ending.limit = hr_kernel_describe_death(kernel, how, sizeof how);
     switch (kernel->cause) {
     case HERMES_PREVIOUS_TIMEOUT:
         ending.outcome = HERMES_TIMEOUT;

@@ -19,6 +19,7 @@
 #include "loop.h"
 #include "options.h"
 #include "process.h"
+#include "rlimits.h"
 #include "runner-code.h"
 
 enum {
@@ -114,6 +115,7 @@ struct hr_ending {
     bool ended;          /* the kernel's last cell */
     bool state_lost, start_failed;
     int term_signal;
+    const char *limit; /* name of the option whose limit ended the kernel */
 };
 
 int hr_cell_new(struct hermes_engine *engine, const struct hermes_cell *request,
@@ -176,6 +178,7 @@ struct hr_kernel {
     struct hr_link queue;
     size_t queued;
     struct hr_cell *current;
+    struct hr_rlimits limits;
     int exit_status;
     bool exit_known, out_of_memory;
     struct hr_timer deadline; /* of the running cell */

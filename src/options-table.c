@@ -9,12 +9,16 @@
  * Numbers stand in a row once, as tokens: the text of the default and of the range is made from
  * them.
  */
-#define INTEGER(name_, unit_, default_, minimum_, maximum_, help_)                                 \
+#define INTEGER_ROW(name_, unit_, default_, range_, minimum_, maximum_, off_, help_)               \
     {                                                                                              \
-        .public = {#name_, "integer", unit_, #default_, #minimum_ ".." #maximum_, help_},          \
-        .kind = HR_OPTION_INTEGER, .offset = offsetof(struct hr_options, name_),                   \
-        .minimum = (minimum_), .maximum = (maximum_)                                               \
+        .public = {#name_, "integer", unit_, #default_, range_, help_}, .kind = HR_OPTION_INTEGER, \
+        .offset = offsetof(struct hr_options, name_), .minimum = (minimum_),                       \
+        .maximum = (maximum_), .off = (off_)                                                       \
     }
+#define INTEGER(name_, unit_, default_, minimum_, maximum_, help_)                                 \
+    INTEGER_ROW(name_, unit_, default_, #minimum_ ".." #maximum_, minimum_, maximum_, false, help_)
+#define LIMIT(name_, unit_, minimum_, maximum_, help_)                                             \
+    INTEGER_ROW(name_, unit_, off, "off|" #minimum_ ".." #maximum_, minimum_, maximum_, true, help_)
 #define SECONDS_ROW(name_, default_, range_, minimum_, maximum_, off_, help_)                      \
     {                                                                                              \
         .public = {#name_, "number", "s", #default_, range_, help_}, .kind = HR_OPTION_SECONDS,    \
@@ -71,6 +75,16 @@ const struct hr_option_row hr_option_rows[] = {
             "a kernel that is not ready after so long is given up"),
     INTEGER(max_queued_cells, "", 1000, 1, 100000,
             "cells that may wait for one kernel"),
+    LIMIT(memory_limit, "MiB", 32, 1048576,
+          "memory in MiB that each process of a kernel may have; more is a MemoryError"),
+    LIMIT(cpu_limit, "s", 1, 31536000,
+          "CPU time that each process of a kernel may use in its life; then it is killed"),
+    LIMIT(process_limit, "", 1, 1000000,
+          "no process or thread is started in a kernel while the user has so many; root may"),
+    LIMIT(file_size_limit, "MiB", 1, 1048576,
+          "size in MiB up to which a kernel may write a file"),
+    LIMIT(open_files_limit, "", 32, 1000000,
+          "files that each process of a kernel may have open"),
     LIST(env_passthrough,
          "names of environment variables that a scrubbed environment keeps, separated by commas"),
     TEXT(python,

@@ -130,7 +130,7 @@ static const char *kind_text(const struct hr_option_row *row)
 {
     switch (row->kind) {
     case HR_OPTION_INTEGER:
-        return "a whole number";
+        return row->off ? "a whole number or \"off\"" : "a whole number";
     case HR_OPTION_SECONDS:
         return row->off ? "a number of seconds or \"off\"" : "a number of seconds";
     case HR_OPTION_FLAG:
@@ -327,7 +327,8 @@ int hr_options_get(const struct hr_options *options, const char *name, char **re
     field = (const char *)options + row->offset;
     switch (row->kind) {
     case HR_OPTION_INTEGER:
-        value = hr_printf("%" PRId64, *(const int64_t *)field);
+        number = *(const int64_t *)field;
+        value = row->off && number == 0 ? hr_strdup("off") : hr_printf("%" PRId64, number);
         break;
     case HR_OPTION_SECONDS:
         number = *(const int64_t *)field;

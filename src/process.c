@@ -130,6 +130,7 @@ static void guard_says(struct hr_process *process, const struct hr_guard_message
             process->acknowledged(process);
         break;
     case HR_GUARD_EXITED:
+        process->cpu_ms = message->c;
         report_exit(process, message->a, true, message->b != 0);
         break;
     default:
@@ -378,7 +379,8 @@ static int spawn_failed(const struct hr_process_request *request, const char *pr
 int hr_process_start(struct hr_process *process, const struct hr_process_request *request,
                      struct hermes_error *error)
 {
-    char *argv[12] = {(char *)request->guard, (char *)RUNNER_NAME};
+    char *argv[12 + 2 * HR_RLIMIT_COUNT] = {(char *)request->guard, (char *)RUNNER_NAME};
+    char limits[HR_RLIMIT_COUNT][HR_RLIMIT_TEXT_SIZE];
     int link[2], failed, items = 2;
 
     if (HR_FAULT(HR_FAULT_SOCKET) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link))
@@ -404,6 +406,12 @@ int hr_process_start(struct hr_process *process, const struct hr_process_request
     if (request->terminal) {
         argv[items++] = (char *)"-t";
         argv[items++] = (char *)request->terminal;
+    }
+    for (int i = 0; i < HR_RLIMIT_COUNT; i++) {
+        if (!hr_rlimits_text(request->limits, (enum hr_rlimit_kind)i, limits[i]))
+            continue;
+        argv[items++] = (char *)"-r";
+        argv[items++] = limits[i];
     }
     argv[items++] = (char *)"--";
     argv[items++] = (char *)request->python;
@@ -466,6 +474,10 @@ int hr_process_start(struct hr_process *process, const struct hr_process_request
         plan[fds++] = (struct fd_plan){request->requests_fd, 6, false};
     failed = spawn(&process->child, argv, request->environment, plan, fds, request->terminal,
                    request->cwd);
+    if (!failed && (failed = hr_rlimits_apply(request->limits, process->child))) {
+        kill(process->child, SIGKILL);
+        waitpid(process->child, NULL, 0);
+    }
     process->lifeline_armed = !failed && arm_lifeline(lifeline[0], process->child);
     close(lifeline[0]);
     if (failed) {

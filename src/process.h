@@ -13,6 +13,7 @@
 
 #include "api/hermes-kernel.h"
 #include "loop.h"
+#include "rlimits.h"
 
 struct hr_process {
     /* set by the owner before the start */
@@ -26,6 +27,7 @@ struct hr_process {
     struct hr_loop *loop;
     pid_t child;    /* our direct child: the guard, else Python; 0 once reaped */
     pid_t python;   /* 0 until known */
+    int64_t cpu_ms; /* that Python has used; known with its exit */
     int exec_errno; /* of an interpreter that could not be executed */
     char tree_id[33];
     struct hr_watch link;  /* guard link, else a pidfd */
@@ -45,6 +47,7 @@ struct hr_process_request {
     const char *cwd;                                /* NULL: the host's */
     int stdin_fd, stdout_fd, stderr_fd, control_fd; /* the child's ends, borrowed */
     int tools_fd, requests_fd;                      /* -1: none */
+    const struct hr_rlimits *limits;
     const char *terminal; /* path of what becomes 0, 1, 2 and the controlling terminal, or NULL */
 };
 

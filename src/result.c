@@ -81,6 +81,7 @@ static bool add_all(cJSON *object, const struct hermes_result *result)
            add_count(object, "tool_calls_made", result->tool_calls) &&
            add_count(object, "redactions", result->redactions) &&
            add_optional(object, "hint", result->hint) &&
+           add_optional(object, "limit", result->limit) &&
            add_optional(object, "warning", result->warning) &&
            cJSON_AddBoolToObject(object, "stdout_truncated", result->truncated) &&
            add_count(object, "stdout_bytes_captured", result->bytes_captured) &&

@@ -569,6 +569,21 @@ START_TEST(says_that_a_cell_timed_out)
 }
 END_TEST
 
+/* Only from the next kernel on does a limit hold. */
+START_TEST(says_which_limit_was_met)
+{
+    te_set(engine, "cpu_limit", "1");
+    te_set(engine, "memory_limit", "128");
+    ck_assert(repl_command(repl, session(), "reset -f", &error));
+    struct repl_cell *cell = run("bytearray(300 << 20)");
+    ck_assert_ptr_nonnull(strstr(text_of(cell), "MemoryError\nThis session has a memory limit"));
+    run("while True: pass");
+    AWAIT(ruled(session(), 0) && strstr(ruled(session(), 0), "CPU"));
+    ck_assert_ptr_nonnull(
+        strstr(ruled(session(), 0), "kernel killed (CPU time limit of 1 s, SIGXCPU) · state lost"));
+}
+END_TEST
+
 START_TEST(says_that_the_kernel_does_not_start)
 {
     repl_free(repl);
@@ -1276,6 +1291,7 @@ int main(void)
     tcase_add_test(tests, says_that_a_cell_exited);
     tcase_add_test(tests, says_how_a_kernel_died);
     tcase_add_test(tests, says_that_a_cell_timed_out);
+    tcase_add_test(tests, says_which_limit_was_met);
     tcase_add_test(tests, says_that_the_kernel_does_not_start);
     tests = add_case(suite, "interrupting");
     tcase_add_test(tests, interrupts_and_keeps_state);

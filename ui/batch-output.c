@@ -240,6 +240,8 @@ static void put_error(struct batch *batch, const struct hermes_result *result)
                   batch->options->code ? "" : ": ", result->error);
     else
         put_text(batch, STDERR_FILENO, result->error, result->error_size);
+    if (result->limit && result->hint)
+        batch_say(batch, true, "%s", result->hint);
     strbuf_free(&name);
 }
 

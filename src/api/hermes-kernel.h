@@ -373,6 +373,7 @@ struct hermes_result {
     bool reused, state_reset, ended;
     int state_kept;           /* after an interrupt: 1 kept, 0 lost; -1: not interrupted */
     enum hermes_previous previous;
+    const char *limit;        /* option of the resource limit that was met, as far as that is known; NULL: none */
 };
 
 /*
@@ -634,8 +635,8 @@ HERMES_API int hermes_shutdown_all(struct hermes_engine *engine);
 
 /*
  * The live kernels as a JSON array (yours, hermes_free()): id, owner, session, child, mode, python,
- * cwd, tools, io, state, pid, guard_pid, execution_count, generation, attached, pinned, age_seconds,
- * idle_seconds. NULL when out of memory.
+ * cwd, tools, io, state, pid, guard_pid, execution_count, generation, attached, pinned,
+ * age_seconds, idle_seconds. NULL when out of memory.
  */
 HERMES_API char *hermes_kernels_json(struct hermes_engine *engine);
 

@@ -12,7 +12,8 @@ enum hr_guard_type {
     HR_GUARD_STARTED,     /* from the guard: a = pid of the kernel */
     HR_GUARD_EXEC_FAILED, /* from the guard: a = errno */
     HR_GUARD_ACK,         /* from the guard: the signal with cookie c was sent; a = 0 or errno */
-    HR_GUARD_EXITED,      /* from the guard: a = wait status, b = 1 when out of memory is likely */
+    HR_GUARD_EXITED,      /* from the guard: a = wait status, b = 1 when out of memory is likely,
+                               c = CPU time used in ms */
     HR_GUARD_GONE,        /* from the guard: it exits now; a = 0, or how many processes of another
                                user are left that it may not kill */
 };

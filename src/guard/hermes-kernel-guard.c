@@ -3,10 +3,11 @@
  * hermes-kernel-guard - stands between the host and one kernel, so that no process of the kernel
  * survives it.
  *
- *     hermes-kernel-guard hermes_kernel_runner [-a] [-q] [-t TERMINAL] -- PYTHON ARG...
+ *     hermes-kernel-guard hermes_kernel_runner [-a] [-q] [-t TERMINAL] [-r LIMIT]... -- PYTHON
+ *     ARG...
  *
  * -a: descriptor 5 is the kernel's socket for tools; -q: 6 is that for requests; -t: the kernel
- * gets this terminal as its own.
+ * gets this terminal as its own; -r RESOURCE:SOFT:HARD: a limit of setrlimit() for it.
  *
  * Every process that the kernel ever makes stays below the guard, which is their subreaper: also
  * one that called setsid or forked twice. When the kernel ends, the host asks, or the host dies in
@@ -23,10 +24,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -44,7 +47,8 @@ enum {
     SEND_WAIT_MS = 1000, /* for a host that does not read */
     QUIET_MIN_MS = 2,    /* nobody has died for so long: time for another round of SIGKILL ... */
     QUIET_MAX_MS = 1000,
-    ROUND_MS = 20,     /* ... as it is when processes have been dying for so long */
+    ROUND_MS = 20, /* ... as it is when processes have been dying for so long */
+    LIMITS_MAX = 8,
     REFUSED_MS = 1000, /* only processes that may not be killed are left: give up */
 };
 
@@ -69,6 +73,11 @@ struct guard {
 struct options {
     bool aux, requests;
     const char *terminal; /* NULL: none */
+    struct {
+        int resource;
+        struct rlimit value;
+    } limits[LIMITS_MAX];
+    size_t limit_count;
     char **argv;
 };
 
@@ -150,7 +159,7 @@ static void read_exec_result(struct guard *guard)
     shrink();
 }
 
-static void kernel_exited(struct guard *guard, int status)
+static void kernel_exited(struct guard *guard, int status, const struct rusage *used)
 {
     int out_of_memory = 0;
 
@@ -159,25 +168,28 @@ static void kernel_exited(struct guard *guard, int status)
     guard->kernel = 0;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !guard->killed)
         out_of_memory = hr_guard_oom_kills() > guard->oom_kills;
-    tell(guard, HR_GUARD_EXITED, status, out_of_memory, 0);
+    tell(guard, HR_GUARD_EXITED, status, out_of_memory,
+         (uint32_t)((used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000 +
+                    (used->ru_utime.tv_usec + used->ru_stime.tv_usec) / 1000));
 }
 
 /* Reap what has ended. Returns how many. */
 static int reap(struct guard *guard)
 {
     struct signalfd_siginfo news;
+    struct rusage used;
     int status, count = 0;
     bool kernel_gone = false;
     pid_t pid;
 
     while (read(guard->child_fd, &news, sizeof news) > 0)
         ;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0 || (pid < 0 && errno == EINTR)) {
+    while ((pid = wait4(-1, &status, WNOHANG, &used)) > 0 || (pid < 0 && errno == EINTR)) {
         if (pid < 0)
             continue;
         count++;
         if (pid == guard->kernel) {
-            kernel_exited(guard, status);
+            kernel_exited(guard, status, &used);
             kernel_gone = true;
         }
     }
@@ -330,6 +342,24 @@ static int place_descriptors(const struct options *options)
     return 0;
 }
 
+/* Never above what holds already: that is a limit, too. */
+static int set_limits(const struct options *options)
+{
+    for (size_t i = 0; i < options->limit_count; i++) {
+        struct rlimit limit = options->limits[i].value, old;
+
+        if (getrlimit(options->limits[i].resource, &old))
+            return errno;
+        if (limit.rlim_max > old.rlim_max)
+            limit.rlim_max = old.rlim_max;
+        if (limit.rlim_cur > limit.rlim_max)
+            limit.rlim_cur = limit.rlim_max;
+        if (setrlimit(options->limits[i].resource, &limit))
+            return errno;
+    }
+    return 0;
+}
+
 /* In the new process: become the kernel. Returns only with the errno of a failure. */
 static int become_kernel(const struct guard *guard, const struct options *options)
 {
@@ -344,6 +374,8 @@ static int become_kernel(const struct guard *guard, const struct options *option
     error = options->terminal ? take_terminal(options->terminal) : 0;
     if (!error)
         error = place_descriptors(options);
+    if (!error)
+        error = set_limits(options);
     if (error)
         return error;
     /* not by sigaction(), which spares the two that posix_spawn() leaves ignored */
@@ -455,6 +487,22 @@ static int usage(void)
     return write(STDERR_FILENO, text, sizeof text - 1) < 0 ? EXIT_SYSTEM : EXIT_USAGE;
 }
 
+static bool read_limit(const char *text, struct options *options)
+{
+    char *end = NULL;
+
+    if (options->limit_count == LIMITS_MAX)
+        return false;
+    options->limits[options->limit_count].resource = (int)strtol(text, &end, 10);
+    if (*end != ':')
+        return false;
+    options->limits[options->limit_count].value.rlim_cur = strtoull(end + 1, &end, 10);
+    if (*end != ':')
+        return false;
+    options->limits[options->limit_count++].value.rlim_max = strtoull(end + 1, &end, 10);
+    return *end == '\0';
+}
+
 /* false: no command line of ours. */
 static bool read_options(int argc, char **argv, struct options *options)
 {
@@ -467,6 +515,8 @@ static bool read_options(int argc, char **argv, struct options *options)
             options->requests = true;
         else if (!strcmp(argv[at], "-t") && at + 1 < argc)
             options->terminal = argv[++at];
+        else if (!strcmp(argv[at], "-r") && at + 1 < argc && read_limit(argv[at + 1], options))
+            at++;
         else
             return false;
     }

@@ -33,6 +33,11 @@ static char *end_in_a_word(enum hermes_previous cause, const struct hermes_resul
         [HERMES_PREVIOUS_IDLE] = "idle too long", [HERMES_PREVIOUS_KEY_CHANGED] = "other settings",
     };
     char *death = cause == HERMES_PREVIOUS_DIED ? death_in(result) : NULL;
+    if (death && result->limit) {
+        char *killed = xasprintf("killed (%s)", death);
+        free(death);
+        return killed;
+    }
     if (death)
         return death;
     if (cause == HERMES_PREVIOUS_EXITED && result && result->ended && result->exit_code)
@@ -194,7 +199,7 @@ static void copy_result(struct repl_cell *cell, const struct hermes_result *resu
     cell->generation = result->generation;
     cell->reused = result->reused;
     cell->spill_path = result->spill_path ? xstrdup(result->spill_path) : NULL;
-    cell->hint = result->hint ? xstrdup(result->hint) : NULL;
+    cell->hint = result->hint && !result->limit ? xstrdup(result->hint) : NULL;
     cell->input_waits = cell->input_raw = cell->input_hidden = false;
 }
 
@@ -212,6 +217,11 @@ static void show_end(struct repl *repl, struct repl_cell_data *data,
         return;
     outputs_set_error(&data->outputs, result->error, result->error_size);
     repl_add_text(repl, data, 2, result->error, result->error_size);
+    if (result->limit && result->hint) { /* what the exception itself does not know */
+        char *line = xasprintf("%s\n", result->hint);
+        repl_add_text(repl, data, 2, line, strlen(line));
+        free(line);
+    }
 }
 
 static void count_result(struct repl_session *session, const struct hermes_result *result)
