@@ -1082,6 +1082,15 @@ class Terminal(Case):
         self.assertIn(b"\r\x1b[Kdone\r\n", result.err)
         self.assertTrue(result.err.endswith(b"done\r\n"), result.err)
 
+    def test_names_cannot_steer_the_terminal(self):
+        self.write("f.py", "import time\n# %% \x1b]0;PWN\x07title\x1b[2J\u009b2J\ntime.sleep(0.8)\n"
+                   "# %% \x1b]0;PWN\x07fails\nimport os; os.abort()\n")
+        result = self.run_on_terminal("--batch", "f.py")
+        self.assertIn(b"\r[2/3] ]0;PWNtitle[2J", result.err)
+        self.assertIn(b"fails", result.err)
+        for bytes_of in (b"\x1b]", b"\x07", b"\x1b[2J", b"\xc2\x9b"):
+            self.assertNotIn(bytes_of, result.err)
+
     def test_no_progress(self):
         self.write("f.py", self.SCRIPT)
         for words in (["-q"], ["--json"], ["--events"]):
