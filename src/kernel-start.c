@@ -154,8 +154,45 @@ static int send_bootstrap(struct hr_kernel *kernel, char *command, size_t size)
     return failed;
 }
 
+/* The directory that holds an interpreter and its library: /usr of /usr/bin/python3. */
+static char *prefix_of(const char *python)
+{
+    char *prefix = hr_strdup(python);
+
+    for (int i = 0; i < 2 && prefix; i++)
+        *(strrchr(prefix, '/') ? strrchr(prefix, '/') : prefix) = '\0';
+    return prefix;
+}
+
+static int isolate(struct hr_kernel *kernel, struct hr_isolation *isolation,
+                   struct hermes_error *error)
+{
+#ifdef HERMES_NO_GUARD
+    (void)kernel, (void)isolation;
+    return hr_error_set(error, HERMES_ESYSTEM, ENOSYS,
+                        "this library was built without what isolated kernels need");
+#else
+    char bwrap[PATH_MAX];
+
+    if (hr_isolate_find(bwrap))
+        return hr_error_set(error, HERMES_ENOENT, ENOENT,
+                            "isolate: bwrap is not found on PATH; install bubblewrap");
+    kernel->prefix = prefix_of(kernel->spec->python);
+    if (!kernel->prefix)
+        return hr_error_set(error, HERMES_ENOMEM, 0, "out of memory");
+    isolation->staging = kernel->staging;
+    isolation->readable[0] = kernel->engine->guard;
+    isolation->readable[1] = hr_runner_code_directory(kernel->engine->runner);
+    isolation->readable[2] = kernel->engine->tool_directory;
+    isolation->readable[3] = *kernel->prefix ? kernel->prefix : NULL;
+    isolation->readable[4] = kernel->spec->path0;
+    return 0;
+#endif
+}
+
 static int start_process(struct hr_kernel *kernel, struct hermes_error *error)
 {
+    struct hr_isolation isolation = {.cwd = NULL};
     char command[80];
     struct hr_process_request request = {
         .limits = &kernel->limits,
@@ -182,9 +219,16 @@ static int start_process(struct hr_kernel *kernel, struct hermes_error *error)
         failed = send_bootstrap(kernel, command, sizeof command);
     request.environment = environment;
     request.cwd = hr_kernel_directory(kernel);
+    isolation.cwd = request.cwd;
+    isolation.terminal = request.terminal;
+    if (kernel->engine->options.isolate && !status && !failed) {
+        status = isolate(kernel, &isolation, error);
+        request.isolation = &isolation;
+    }
     kernel->moves = hr_interp_is_shadowed(request.cwd);
     if (kernel->moves)
         request.cwd = "/";
+    isolation.start = request.cwd;
     if (failed)
         status = hr_error_set(error, failed == ENOMEM ? HERMES_ENOMEM : HERMES_ESYSTEM, failed,
                               "cannot make the kernel's channels: %s", strerror(failed));
@@ -222,6 +266,7 @@ void hr_kernel_free(struct hr_kernel *kernel)
     hr_tty_free(kernel);
     hr_requests_free(kernel);
     hr_free(kernel->staging);
+    hr_free(kernel->prefix);
     hr_free(kernel->tool_token);
     keep_authority(kernel);
     hr_free(kernel);

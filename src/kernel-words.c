@@ -118,6 +118,8 @@ void hr_kernel_describe_start_failure(const struct hr_kernel *kernel, struct hr_
     } else if (kernel->cause == HERMES_PREVIOUS_TIMEOUT) {
         hr_buf_printf(text, "it was not ready within %gs",
                       (double)kernel->engine->options.start_timeout_ms / 1000);
+    } else if (kernel->process.isolated && !kernel->exit_known) {
+        hr_buf_add_text(text, "bubblewrap could not isolate it");
     } else {
         hr_kernel_describe_death(kernel, how, sizeof how);
         hr_buf_printf(text, "%s: %s", kernel->spec->python, how);

@@ -280,7 +280,8 @@ static void take_ready(struct hr_kernel *kernel, const struct hr_frame *frame)
     }
     compiled = (struct hr_compiled){field[3], field[4], field[6], size[3], size[4], size[6]};
     hr_runner_code_keep(kernel->engine->runner, kernel->spec->python, &compiled);
-    if (!kernel->process.python) /* the guard's word may be on its way */
+    if (!kernel->process.python &&
+        !kernel->process.isolated) /* the guard's word may be on its way */
         kernel->process.python = pid_of(field[5], size[5]);
     hr_timer_stop(kernel->engine->loop, &kernel->stop);
     if (!kernel->current &&

@@ -165,7 +165,8 @@ struct hr_kernel {
     int64_t started_ns, started_boot_ns, last_used_ns;
     struct hr_process process;
     char *staging;
-    bool moves; /* starts in "/" and goes to its directory by itself */
+    char *prefix; /* of its interpreter, when it is isolated */
+    bool moves;   /* starts in "/" and goes to its directory by itself */
     struct hr_watch control;
     struct hr_buf in, out; /* control: received, and what waits to be sent */
     size_t out_offset;

@@ -75,6 +75,8 @@ const struct hr_option_row hr_option_rows[] = {
             "a kernel that is not ready after so long is given up"),
     INTEGER(max_queued_cells, "", 1000, 1, 100000,
             "cells that may wait for one kernel"),
+    FLAG(isolate, "off",
+         "run kernels under bubblewrap: system read-only, private /tmp, no network, no other processes"),
     LIMIT(memory_limit, "MiB", 32, 1048576,
           "memory in MiB that each process of a kernel may have; more is a MemoryError"),
     LIMIT(cpu_limit, "s", 1, 31536000,

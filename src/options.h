@@ -27,6 +27,7 @@ struct hr_options {
     int64_t shutdown_grace_ms;      /* 3 s for an orderly exit (threads, atexit) */
     int64_t start_timeout_ms;       /* 30 s */
     int64_t max_queued_cells;       /* 1000, per kernel */
+    bool isolate;                   /* off */
     int64_t memory_limit;           /* MiB; 0: none, as for the next four */
     int64_t cpu_limit;              /* s */
     int64_t process_limit;

@@ -22,7 +22,13 @@
 #include "options.h"
 #include "tree.h"
 
-enum { FIRST_FREE_FD = 7, REAP_RETRY_NS = 50000, POLL_EXIT_NS = 50000000 };
+enum {
+    FIRST_UNUSED_FD = 7,
+    FIRST_FREE_FD = 8,
+    REAP_RETRY_NS = 50000,
+    POLL_EXIT_NS = 50000000,
+    ISOLATION_END_MS = 1000
+};
 
 static const char RUNNER_NAME[] = "hermes_kernel_runner";
 
@@ -36,7 +42,7 @@ int hr_process_prepare(struct hr_process *process, struct hr_loop *loop)
         snprintf(process->tree_id + 2 * i, 3, "%02x", random[i]);
     process->loop = loop;
     process->link.fd = process->lifeline = -1;
-    process->child = process->python = 0;
+    process->child = process->python = process->inner = 0;
     return 0;
 }
 
@@ -96,13 +102,18 @@ static void reap_guard(struct hr_timer *timer)
 {
     struct hr_process *process = HR_CONTAINER(timer, struct hr_process, timer);
     int status;
-    pid_t got = waitpid(process->child, &status, WNOHANG);
+    pid_t got = process->child ? waitpid(process->child, &status, WNOHANG) : -1;
 
     if (got == 0) { /* its descriptors are closed before it can be reaped */
         hr_timer_start(process->loop, timer, hr_now_ns() + REAP_RETRY_NS, reap_guard);
         return;
     }
     process->child = 0; /* reaped, or the host did it for us (ECHILD) */
+    if (process->inner && waitpid(process->inner, &status, WNOHANG) == 0) {
+        /* bwrap was quicker than what it waited for, and the host inherits that */
+        hr_timer_start(process->loop, timer, hr_now_ns() + REAP_RETRY_NS, reap_guard);
+        return;
+    }
     finish(process);
 }
 
@@ -120,6 +131,10 @@ static void guard_says(struct hr_process *process, const struct hr_guard_message
     switch (message->type) {
     case HR_GUARD_STARTED:
         process->python = message->a;
+        if (process->isolated) {
+            process->inner = hr_isolate_inner(process->child, 1);
+            process->python = hr_isolate_inner(process->inner, 2);
+        }
         break;
     case HR_GUARD_EXEC_FAILED:
         process->exec_errno = message->a;
@@ -187,14 +202,35 @@ static bool is_stopped(pid_t pid)
     return at && at[1] && at[2] == 'T';
 }
 
+/*
+ * With the first process in there the system ends all of them, whatever they have done to the
+ * guard.
+ */
+static void isolation_must_end(struct hr_timer *timer)
+{
+    struct hr_process *process = HR_CONTAINER(timer, struct hr_process, timer);
+    pid_t inner = process->inner ? process->inner : hr_isolate_inner(process->child, 1);
+
+    if (inner)
+        kill(inner, SIGKILL);
+}
+
 void hr_process_kill(struct hr_process *process, int grace_ms)
 {
+    pid_t guard = process->child;
+
     process->kill_asked = true;
     if (process->finished || !process->child)
         return;
     tell_guard(process, HR_GUARD_KILL, grace_ms, 0);
-    if (is_stopped(process->child))
-        kill(process->child, SIGCONT);
+    if (process->isolated) {
+        guard = hr_isolate_inner(process->child, 2);
+        hr_timer_start(process->loop, &process->timer,
+                       hr_now_ns() + ((int64_t)grace_ms + ISOLATION_END_MS) * 1000000,
+                       isolation_must_end);
+    }
+    if (guard && is_stopped(guard))
+        kill(guard, SIGCONT);
 }
 
 #else /* ---- without a guard ------------------------------------------------------------------- */
@@ -312,20 +348,22 @@ static int add_terminal(posix_spawn_file_actions_t *actions, const char *path)
 static int add_actions(posix_spawn_file_actions_t *actions, const struct fd_plan *plan,
                        size_t count, const char *terminal, const char *cwd)
 {
-    int error = 0;
+    int error = 0, first_closed = FIRST_UNUSED_FD;
 
-    for (size_t i = 0; i < count && !error; i++)
+    for (size_t i = 0; i < count && !error; i++) {
+        first_closed = plan[i].target >= first_closed ? plan[i].target + 1 : first_closed;
         error = plan[i].source < 0
                     ? posix_spawn_file_actions_addopen(actions, plan[i].target, "/dev/null",
                                                        O_RDONLY, 0)
                     : posix_spawn_file_actions_adddup2(actions, plan[i].source, plan[i].target);
+    }
     if (!error && terminal)
         error = add_terminal(actions, terminal);
     if (!error && cwd)
         error = posix_spawn_file_actions_addchdir_np(actions, cwd);
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
     if (!error)
-        error = posix_spawn_file_actions_addclosefrom_np(actions, FIRST_FREE_FD);
+        error = posix_spawn_file_actions_addclosefrom_np(actions, first_closed);
 #endif
     return error;
 }
@@ -376,52 +414,105 @@ static int spawn_failed(const struct hr_process_request *request, const char *pr
 
 #ifndef HERMES_NO_GUARD
 
+/* The guard's command line, and the descriptors that it gets. */
+struct command {
+    char *argv[HR_ISOLATE_ARGUMENTS + 14 + 2 * HR_RLIMIT_COUNT];
+    struct fd_plan plan[8];
+    size_t items, fds;
+    char limits[HR_RLIMIT_COUNT][HR_RLIMIT_TEXT_SIZE], bwrap[PATH_MAX];
+    int ours[2]; /* of an isolated guard: pidfd of the host, terminal; -1: none */
+};
+
+static void add_word(struct command *command, const char *word)
+{
+    command->argv[command->items++] = (char *)word;
+}
+
+static void add_fd(struct command *command, int source, int target)
+{
+    command->plan[command->fds++] = (struct fd_plan){source, target, false};
+}
+
+/*
+ * What comes before the guard, if it is isolated. It cannot see the host then: it gets a descriptor
+ * of it. bwrap's own complaints shall be seen at a terminal, too.
+ */
+static int add_isolation(const struct hr_process_request *request, struct command *command)
+{
+    if (hr_isolate_find(command->bwrap))
+        return ENOENT;
+#ifdef SYS_pidfd_open
+    command->ours[0] = (int)syscall(SYS_pidfd_open, getpid(), 0);
+#endif
+    if (command->ours[0] < 0)
+        return ENOSYS;
+    add_fd(command, command->ours[0], HR_GUARD_FD_HOST);
+    if (request->terminal) {
+        command->ours[1] = open(request->terminal, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+        command->plan[STDERR_FILENO].source = command->ours[1];
+    }
+    command->items = hr_isolate_arguments(request->isolation, command->bwrap, command->argv);
+    return 0;
+}
+
+static void add_guard(const struct hr_process_request *request, struct command *command)
+{
+    add_word(command, request->guard);
+    add_word(command, RUNNER_NAME);
+    if (request->isolation)
+        add_word(command, "-h");
+    if (request->tools_fd >= 0) {
+        add_word(command, "-a");
+        add_fd(command, request->tools_fd, HR_GUARD_FD_AUX);
+    }
+    if (request->requests_fd >= 0) {
+        add_word(command, "-q");
+        add_fd(command, request->requests_fd, HR_GUARD_FD_REQUESTS);
+    }
+    if (request->terminal) {
+        add_word(command, "-t");
+        add_word(command, request->isolation ? HR_ISOLATE_TERMINAL : request->terminal);
+    }
+    for (int i = 0; i < HR_RLIMIT_COUNT; i++) {
+        if (!hr_rlimits_text(request->limits, (enum hr_rlimit_kind)i, command->limits[i]))
+            continue;
+        add_word(command, "-r");
+        add_word(command, command->limits[i]);
+    }
+
+    const char *const rest[] = {"--", request->python, "-c", request->command, RUNNER_NAME, NULL};
+
+    for (size_t i = 0; i < HR_ARRAY_LENGTH(rest); i++)
+        add_word(command, rest[i]);
+}
+
 int hr_process_start(struct hr_process *process, const struct hr_process_request *request,
                      struct hermes_error *error)
 {
-    char *argv[12 + 2 * HR_RLIMIT_COUNT] = {(char *)request->guard, (char *)RUNNER_NAME};
-    char limits[HR_RLIMIT_COUNT][HR_RLIMIT_TEXT_SIZE];
-    int link[2], failed, items = 2;
+    struct command command = {.ours = {-1, -1}};
+    int link[2], failed = 0;
 
     if (HR_FAULT(HR_FAULT_SOCKET) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link))
         return hr_error_set(error, HERMES_ESYSTEM, errno, "cannot make a socket: %s",
                             strerror(errno));
-    struct fd_plan plan[] = {{request->stdin_fd, 0, false},
-                             {request->stdout_fd, 1, false},
-                             {request->stderr_fd, 2, false},
-                             {link[1], HR_GUARD_FD_LINK, false},
-                             {request->control_fd, HR_GUARD_FD_CONTROL, false},
-                             {0, 0, false},
-                             {0, 0, false}};
-    size_t fds = HR_ARRAY_LENGTH(plan) - 2;
-
-    if (request->tools_fd >= 0) {
-        argv[items++] = (char *)"-a";
-        plan[fds++] = (struct fd_plan){request->tools_fd, HR_GUARD_FD_AUX, false};
-    }
-    if (request->requests_fd >= 0) {
-        argv[items++] = (char *)"-q";
-        plan[fds++] = (struct fd_plan){request->requests_fd, HR_GUARD_FD_REQUESTS, false};
-    }
-    if (request->terminal) {
-        argv[items++] = (char *)"-t";
-        argv[items++] = (char *)request->terminal;
-    }
-    for (int i = 0; i < HR_RLIMIT_COUNT; i++) {
-        if (!hr_rlimits_text(request->limits, (enum hr_rlimit_kind)i, limits[i]))
-            continue;
-        argv[items++] = (char *)"-r";
-        argv[items++] = limits[i];
-    }
-    argv[items++] = (char *)"--";
-    argv[items++] = (char *)request->python;
-    argv[items++] = (char *)"-c";
-    argv[items++] = (char *)request->command;
-    argv[items] = (char *)RUNNER_NAME;
-    failed = hr_watch_add(process->loop, &process->link, link[0], HR_READ, link_ready);
+    add_fd(&command, request->stdin_fd, STDIN_FILENO);
+    add_fd(&command, request->stdout_fd, STDOUT_FILENO);
+    add_fd(&command, request->stderr_fd, STDERR_FILENO);
+    add_fd(&command, link[1], HR_GUARD_FD_LINK);
+    add_fd(&command, request->control_fd, HR_GUARD_FD_CONTROL);
+    process->isolated = request->isolation != NULL;
+    if (process->isolated)
+        failed = add_isolation(request, &command);
+    add_guard(request, &command);
     if (!failed)
-        failed = spawn(&process->child, argv, request->environment, plan, fds, NULL, request->cwd);
+        failed = hr_watch_add(process->loop, &process->link, link[0], HR_READ, link_ready);
+    if (!failed)
+        failed = spawn(&process->child, command.argv, request->environment, command.plan,
+                       command.fds, NULL, request->cwd);
     close(link[1]);
+    for (int i = 0; i < 2; i++)
+        if (command.ours[i] >= 0)
+            close(command.ours[i]);
     if (failed) {
         hr_watch_remove(process->loop, &process->link);
         close(link[0]);

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "api/hermes-kernel.h"
+#include "isolate.h"
 #include "loop.h"
 #include "rlimits.h"
 
@@ -27,6 +28,8 @@ struct hr_process {
     struct hr_loop *loop;
     pid_t child;    /* our direct child: the guard, else Python; 0 once reaped */
     pid_t python;   /* 0 until known */
+    pid_t inner;    /* the first process in there, when it is isolated */
+    bool isolated;  /* our child is bwrap, and guard and Python name processes otherwise */
     int64_t cpu_ms; /* that Python has used; known with its exit */
     int exec_errno; /* of an interpreter that could not be executed */
     char tree_id[33];
@@ -48,6 +51,7 @@ struct hr_process_request {
     int stdin_fd, stdout_fd, stderr_fd, control_fd; /* the child's ends, borrowed */
     int tools_fd, requests_fd;                      /* -1: none */
     const struct hr_rlimits *limits;
+    const struct hr_isolation *isolation; /* NULL: none */
     const char *terminal; /* path of what becomes 0, 1, 2 and the controlling terminal, or NULL */
 };
 

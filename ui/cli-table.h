@@ -33,6 +33,7 @@ enum cli_id {
     CLI_ECHO,
     CLI_QUIET,
     CLI_MODE,
+    CLI_ISOLATE,
     CLI_PYTHON,
     CLI_CWD,
     CLI_ENV,

@@ -3,11 +3,12 @@
  * hermes-kernel-guard - stands between the host and one kernel, so that no process of the kernel
  * survives it.
  *
- *     hermes-kernel-guard hermes_kernel_runner [-a] [-q] [-t TERMINAL] [-r LIMIT]... -- PYTHON
+ *     hermes-kernel-guard hermes_kernel_runner [-a] [-q] [-h] [-t TERMINAL] [-r LIMIT]... -- PYTHON
  *     ARG...
  *
- * -a: descriptor 5 is the kernel's socket for tools; -q: 6 is that for requests; -t: the kernel
- * gets this terminal as its own; -r RESOURCE:SOFT:HARD: a limit of setrlimit() for it.
+ * -a: descriptor 5 is the kernel's socket for tools; -q: 6 is that for requests; -h: 7 is a pidfd
+ * of the host, which cannot be seen from here; -t: the kernel gets this terminal as its own; -r
+ * RESOURCE:SOFT:HARD: a limit of setrlimit() for it.
  *
  * Every process that the kernel ever makes stays below the guard, which is their subreaper: also
  * one that called setsid or forked twice. When the kernel ends, the host asks, or the host dies in
@@ -71,7 +72,7 @@ struct guard {
 
 /* What the command line says of the kernel. */
 struct options {
-    bool aux, requests;
+    bool aux, requests, host;
     const char *terminal; /* NULL: none */
     struct {
         int resource;
@@ -436,7 +437,7 @@ static void let_go(const struct options *options)
 }
 
 /* Block every signal (two are read), gather orphans, watch the host. */
-static bool prepare(struct guard *guard)
+static bool prepare(struct guard *guard, const struct options *options)
 {
     struct sigaction children = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP};
     sigset_t all, child;
@@ -451,7 +452,10 @@ static bool prepare(struct guard *guard)
     guard->host = getppid();
     guard->linked = true;
     guard->exec_fd = -1;
-    guard->host_fd = guard->host > 0 ? hr_guard_pidfd(guard->host) : -1;
+    if (options->host)
+        guard->host_fd = fcntl(HR_GUARD_FD_HOST, F_SETFD, FD_CLOEXEC) ? -1 : HR_GUARD_FD_HOST;
+    else
+        guard->host_fd = guard->host > 0 ? hr_guard_pidfd(guard->host) : -1;
     /*
      * Either may come too when a mere thread of the host ends. SIGCONT is for a guard that somebody
      * has stopped: it is to see that the host is gone. SIGUSR1 tells so itself, on Linux before
@@ -513,6 +517,8 @@ static bool read_options(int argc, char **argv, struct options *options)
             options->aux = true;
         else if (!strcmp(argv[at], "-q"))
             options->requests = true;
+        else if (!strcmp(argv[at], "-h"))
+            options->host = true;
         else if (!strcmp(argv[at], "-t") && at + 1 < argc)
             options->terminal = argv[++at];
         else if (!strcmp(argv[at], "-r") && at + 1 < argc && read_limit(argv[at + 1], options))
@@ -532,7 +538,7 @@ int main(int argc, char **argv)
 
     if (!read_options(argc, argv, &options) || !check_descriptors(&options))
         return usage();
-    if (!prepare(&guard))
+    if (!prepare(&guard, &options))
         return EXIT_SYSTEM;
     error = fork_kernel(&guard, &options);
     let_go(&options);
