@@ -272,6 +272,11 @@ void hr_cleaner_done(struct hr_cleaner *cleaner)
     hr_cleaner_init(cleaner);
 }
 
+size_t hr_cleaner_pass(const struct hr_cleaner *cleaner, const char *data, size_t size)
+{
+    return cleaner->held.size ? 0 : plain_run((const unsigned char *)data, size);
+}
+
 bool hr_cleaner_feed(struct hr_cleaner *cleaner, const char *data, size_t size, struct hr_buf *out)
 {
     bool ok = true;

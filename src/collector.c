@@ -12,7 +12,8 @@
 #include "redact.h"
 #include "spill.h"
 
-#define PIECE ((size_t)16 << 10) /* raw bytes that are cleaned at a time */
+#define PIECE ((size_t)16 << 10)  /* raw bytes that are cleaned at a time */
+#define LINE_PIECE ((size_t)4096) /* of a line, at most, where it has to be copied */
 #define LIMIT_MIN 16
 #define NOTICE_SIZE 160
 
@@ -174,35 +175,86 @@ static void add(struct hr_collector *collector, const char *text, size_t size)
     }
 }
 
-/* Take what the cleaner gave; last: nothing follows. */
-static void add_cleaned(struct hr_collector *collector, bool last)
+/* Up to the end of the line: what is behind it may need no copy again. */
+static size_t line_piece(const char *text, size_t size)
 {
-    const struct hr_buf *cleaned = &collector->cleaned;
+    size_t most = size < LINE_PIECE ? size : LINE_PIECE;
+    const char *newline = memchr(text, '\n', most);
 
-    if (collector->options.redact) {
-        hr_buf_clear(&collector->redacted);
-        if (!hr_redactor_feed(&collector->redactor, cleaned->data, cleaned->size,
-                              &collector->redacted) ||
-            (last && !hr_redactor_finish(&collector->redactor, &collector->redacted)))
-            collector->lost = true;
-        cleaned = &collector->redacted;
+    return newline ? (size_t)(newline - text) + 1 : most;
+}
+
+static void add_redacted(struct hr_collector *collector)
+{
+    add(collector, collector->redacted.data, collector->redacted.size);
+    hr_buf_clear(&collector->redacted);
+}
+
+/* Take text without a secret: not copied if it is much, unless each part would be a write. */
+static void pass(struct hr_collector *collector, const char *text, size_t size)
+{
+    if (size >= LINE_PIECE && collector->spill.fd < 0) {
+        add_redacted(collector);
+        add(collector, text, size);
+    } else if (!hr_buf_add(&collector->redacted, text, size)) {
+        collector->lost = true;
     }
-    add(collector, cleaned->data, cleaned->size);
+}
+
+static void add_cleaned(struct hr_collector *collector, const char *text, size_t size)
+{
+    struct hr_redactor *redactor = &collector->redactor;
+    size_t n;
+
+    if (!collector->options.redact) {
+        add(collector, text, size);
+        return;
+    }
+    for (; size > 0; text += n, size -= n) {
+        n = hr_redactor_pass(redactor, text, size);
+        if (n > 0) {
+            pass(collector, text, n);
+            continue;
+        }
+        n = line_piece(text, size);
+        if (!hr_redactor_feed(redactor, text, n, &collector->redacted))
+            collector->lost = true;
+    }
+    add_redacted(collector);
 }
 
 static void feed(struct hr_collector *collector, const char *data, size_t size)
 {
-    collector->bytes_total += size;
-    while (size > 0) {
-        size_t n = size < PIECE ? size : PIECE;
+    struct hr_buf *cleaned = &collector->cleaned;
+    size_t n;
 
-        hr_buf_clear(&collector->cleaned);
-        if (!hr_cleaner_feed(&collector->cleaner, data, n, &collector->cleaned))
+    collector->bytes_total += size;
+    for (; size > 0; data += n, size -= n) {
+        n = size < PIECE ? size : PIECE;
+        if (hr_cleaner_pass(&collector->cleaner, data, n) == n) {
+            add_cleaned(collector, data, n);
+            continue;
+        }
+        hr_buf_clear(cleaned);
+        if (!hr_cleaner_feed(&collector->cleaner, data, n, cleaned))
             collector->lost = true;
-        add_cleaned(collector, false);
-        data += n;
-        size -= n;
+        add_cleaned(collector, cleaned->data, cleaned->size);
     }
+}
+
+static void feed_end(struct hr_collector *collector)
+{
+    struct hr_buf *cleaned = &collector->cleaned;
+
+    if (collector->held_return)
+        feed(collector, "\r", 1);
+    hr_buf_clear(cleaned);
+    if (!hr_cleaner_finish(&collector->cleaner, cleaned))
+        collector->lost = true;
+    add_cleaned(collector, cleaned->data, cleaned->size);
+    if (!hr_redactor_finish(&collector->redactor, &collector->redacted))
+        collector->lost = true;
+    add_redacted(collector);
 }
 
 /*
@@ -327,12 +379,7 @@ bool hr_collector_finish(struct hr_collector *collector, struct hr_collected *re
 
     memset(ret, 0, sizeof *ret);
     if (!collector->finished) {
-        if (collector->held_return)
-            feed(collector, "\r", 1);
-        hr_buf_clear(&collector->cleaned);
-        if (!hr_cleaner_finish(&collector->cleaner, &collector->cleaned))
-            collector->lost = true;
-        add_cleaned(collector, true);
+        feed_end(collector);
         collector->finished = true;
     }
     hr_spill_close(&collector->spill);

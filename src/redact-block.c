@@ -17,19 +17,12 @@ struct line {
     size_t name, name_end, value; /* value: behind the '=' */
 };
 
-static unsigned char upper(unsigned char byte)
-{
-    return byte >= 'a' && byte <= 'z' ? (unsigned char)(byte - 'a' + 'A') : byte;
-}
-
 static bool equal(const unsigned char *word, size_t size, const char *text)
 {
-    if (strlen(text) != size)
-        return false;
     for (size_t i = 0; i < size; i++)
-        if (upper(word[i]) != (unsigned char)text[i])
+        if (hr_redact_upper(word[i]) != (unsigned char)text[i]) /* also where text ends */
             return false;
-    return true;
+    return text[size] == '\0';
 }
 
 static bool is_one_of(const unsigned char *word, size_t size, const char *const *texts)
@@ -45,18 +38,18 @@ static bool is_secret_word(const unsigned char *word, size_t size, bool first)
 {
     static const char *const whole[] = {"KEY",  "PASS", "CREDENTIAL", "CREDENTIALS", "CREDS",
                                         "AUTH", "DSN",  "WEBHOOK",    "BEARER",      NULL};
-    static const char *const ends[] = {"TOKEN",     "SECRET",     "SECRETS", "PASSWORD",
-                                       "PASSWD",    "PASSPHRASE", "APIKEY",  "SECRETKEY",
-                                       "ACCESSKEY", "PRIVATEKEY", NULL};
+    static const struct {
+        const char *text;
+        size_t size;
+    } ends[] = {{"TOKEN", 5},     {"SECRET", 6},      {"SECRETS", 7}, {"PASSWORD", 8},
+                {"PASSWD", 6},    {"PASSPHRASE", 10}, {"APIKEY", 6},  {"SECRETKEY", 9},
+                {"ACCESSKEY", 9}, {"PRIVATEKEY", 10}};
 
     if (is_one_of(word, size, whole) || (!first && equal(word, size, "PWD")))
         return true;
-    for (const char *const *end = ends; *end; end++) {
-        size_t length = strlen(*end);
-
-        if (size >= length && equal(word + size - length, length, *end))
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (size >= ends[i].size && equal(word + size - ends[i].size, ends[i].size, ends[i].text))
             return true;
-    }
     return false;
 }
 

@@ -56,15 +56,31 @@ struct hr_redact_row {
 
 #define HR_REDACT_ROWS_MAX 250
 
-enum { HR_THREES_BITS = 14, HR_TRIGGER_LINE = 1 << 15, HR_TRIGGER_SURE = 3 << 14 };
+/* In first, second and third; below these are groups of rows. */
+enum {
+    HR_TRIGGER_GROUPS = 13,
+    HR_TRIGGER_SIGN = 1 << 13,   /* a prefix of one byte, and what may follow */
+    HR_TRIGGER_ASSIGN = 1 << 14, /* a name ends, and a '=' follows */
+    HR_TRIGGER_LINE = 1 << 15,
+    HR_TRIGGER_SURE = HR_TRIGGER_SIGN | HR_TRIGGER_ASSIGN | HR_TRIGGER_LINE,
+};
+
+enum { HR_THREES_BITS = 14, HR_THREES_WORDS = 1 << (HR_THREES_BITS - 6) };
 
 struct hr_redact_tables {
     /*
-     * A row may begin where the three have a bit in common; if it is none of HR_TRIGGER_SURE, only
-     * where the three bytes are in the set, too.
+     * A row may begin where the three have a bit in common; if it is that of a group, only where
+     * the three bytes are in the set, too.
      */
     uint16_t first[256], second[256], third[256];
-    uint64_t threes[1 << (HR_THREES_BITS - 6)];
+    uint64_t threes[HR_THREES_WORDS];
+    /*
+     * For looking at many bytes at once (redact-scan.c): three bytes of each prefix that are rare
+     * in most texts, as a set, and by the halves of the bytes in eight buckets.
+     */
+    uint64_t windows[HR_THREES_WORDS];
+    unsigned char low[3][16], high[3][16];
+    bool wide; /* the processor can */
     uint16_t classes[256];
     uint8_t order[HR_REDACT_ROWS_MAX]; /* rows by first byte ... */
     uint8_t start[257];                /* ... of a byte: order[start[byte]] up to start[byte + 1] */
@@ -90,6 +106,35 @@ static inline uint32_t hr_redact_hash(const unsigned char *data)
 
     return three * UINT32_C(0x9e3779b1) >> (32 - HR_THREES_BITS);
 }
+
+static inline bool hr_redact_has(const uint64_t *set, const unsigned char *data)
+{
+    uint32_t hash = hr_redact_hash(data);
+
+    return set[hash / 64] >> hash % 64 & 1;
+}
+
+/* Not toupper(): the host may have any locale. */
+static inline unsigned char hr_redact_upper(unsigned char byte)
+{
+    return byte >= 'a' && byte <= 'z' ? (unsigned char)(byte - 'a' + 'A') : byte;
+}
+
+/* Add three bytes of a row's prefix, in all cases that it may have, to a set. */
+void hr_redact_add_three(const struct hr_redact_tables *tables, uint64_t *set,
+                         const struct hr_redact_row *row, size_t at);
+void hr_redact_make_windows(struct hr_redact_tables *tables); /* the rest is made already */
+
+/*
+ * From at on, which is not the start of a line: the next place where a secret may begin, as far as
+ * the bytes there tell, or a line ends; or size. Where nothing can come of judging the start of a
+ * line its end is passed over; where something can, the start is returned, and place->line_start
+ * set.
+ */
+size_t hr_redact_next(const struct hr_redact_tables *tables, struct hr_redact_place *place,
+                      const unsigned char *data, size_t at, size_t size);
+/* For tests: wide false: as on a processor that cannot look at many bytes at once. */
+void hr_redact_set_wide(bool wide);
 
 enum hr_verdict { HR_VERDICT_NO, HR_VERDICT_SECRET, HR_VERDICT_MORE };
 enum hr_redact_form { HR_FORM_PART, HR_FORM_WHOLE, HR_FORM_PRIVATE_KEY };

@@ -114,8 +114,6 @@ const struct hr_redact_row hr_redact_rows[] = {
 _Static_assert(ROW_COUNT + 20 <= HR_REDACT_ROWS_MAX, "HR_REDACT_ROWS_MAX is too small");
 const size_t hr_redact_row_count = ROW_COUNT;
 
-enum { GROUPS = 14, SHORT_PREFIX = 1 << GROUPS };
-
 static struct hr_redact_tables tables;
 
 static void add_class(unsigned class, const char *bytes)
@@ -160,17 +158,11 @@ static void make_classes(void)
     remove_class(HR_CLASS_LINE, "\n");
 }
 
-/* Not toupper(): the host may have any locale. */
-static unsigned char upper_case(unsigned char byte)
-{
-    return byte >= 'a' && byte <= 'z' ? (unsigned char)(byte - 'a' + 'A') : byte;
-}
-
 static void allow(uint16_t table[256], unsigned char byte, bool fold, unsigned bit)
 {
     table[byte] |= (uint16_t)bit;
     if (fold)
-        table[upper_case(byte)] |= (uint16_t)bit;
+        table[hr_redact_upper(byte)] |= (uint16_t)bit;
 }
 
 static void allow_class(uint16_t table[256], unsigned class, unsigned bit)
@@ -180,37 +172,50 @@ static void allow_class(uint16_t table[256], unsigned class, unsigned bit)
             table[byte] |= (uint16_t)bit;
 }
 
-/* The first three bytes of a prefix, in all cases. */
-static void add_three(const unsigned char *prefix, bool fold)
+static void add(uint64_t *set, const unsigned char *three)
 {
-    for (unsigned cases = 0; cases < (fold ? 8 : 1); cases++) {
+    uint32_t hash = hr_redact_hash(three);
+
+    set[hash / 64] |= UINT64_C(1) << hash % 64;
+}
+
+void hr_redact_add_three(const struct hr_redact_tables *known, uint64_t *set,
+                         const struct hr_redact_row *row, size_t at)
+{
+    const unsigned char *text = (const unsigned char *)row->prefix + at;
+    size_t size = strlen(row->prefix);
+    bool fold = row->flags & HR_ROW_FOLD;
+
+    for (unsigned cases = 0; size > 2 && cases < (fold ? 8 : 1); cases++) {
         unsigned char three[3];
-        uint32_t hash;
 
         for (unsigned i = 0; i < 3; i++)
-            three[i] = cases >> i & 1 ? upper_case(prefix[i]) : prefix[i];
-        hash = hr_redact_hash(three);
-        tables.threes[hash / 64] |= UINT64_C(1) << hash % 64;
+            three[i] = cases >> i & 1 ? hr_redact_upper(text[i]) : text[i];
+        add(set, three);
     }
+    for (unsigned byte = 0; size == 2 && byte < 256; byte++)
+        if (known->classes[byte] & row->class)
+            add(set, (unsigned char[3]){text[0], text[1], (unsigned char)byte});
 }
 
 static void make_triggers(const struct hr_redact_row *row)
 {
     const unsigned char *prefix = (const unsigned char *)row->prefix;
     bool fold = row->flags & HR_ROW_FOLD;
-    unsigned bit = strlen(row->prefix) < 3 ? SHORT_PREFIX : 1u << prefix[0] % GROUPS;
+    unsigned bit = prefix[1] ? 1u << prefix[0] % HR_TRIGGER_GROUPS : HR_TRIGGER_SIGN;
 
     allow(tables.first, prefix[0], fold, bit);
-    if (prefix[1])
-        allow(tables.second, prefix[1], fold, bit);
-    else
+    if (!prefix[1]) {
         allow_class(tables.second, HR_CLASS_NAME, bit);
-    if (bit != SHORT_PREFIX) {
-        allow(tables.third, prefix[2], fold, bit);
-        add_three(prefix, fold);
-    } else {
-        allow_class(tables.third, row->class ? row->class : HR_CLASS_WORD, bit);
+        allow_class(tables.third, HR_CLASS_WORD, bit);
+        return;
     }
+    allow(tables.second, prefix[1], fold, bit);
+    if (prefix[2])
+        allow(tables.third, prefix[2], fold, bit);
+    else
+        allow_class(tables.third, row->class, bit);
+    hr_redact_add_three(&tables, tables.threes, row, 0);
 }
 
 static void make_tables(void)
@@ -228,7 +233,7 @@ static void make_tables(void)
             unsigned char first = (unsigned char)hr_redact_rows[i].prefix[0];
 
             if (byte == first ||
-                ((hr_redact_rows[i].flags & HR_ROW_FOLD) && byte == upper_case(first)))
+                ((hr_redact_rows[i].flags & HR_ROW_FOLD) && byte == hr_redact_upper(first)))
                 tables.order[count++] = (uint8_t)i;
         }
     }
@@ -236,6 +241,10 @@ static void make_tables(void)
     tables.first['\n'] |= HR_TRIGGER_LINE;
     allow_class(tables.second, 0, HR_TRIGGER_LINE);
     allow_class(tables.third, 0, HR_TRIGGER_LINE);
+    allow_class(tables.first, HR_CLASS_NAME, HR_TRIGGER_ASSIGN);
+    allow(tables.second, '=', false, HR_TRIGGER_ASSIGN);
+    allow_class(tables.third, 0, HR_TRIGGER_ASSIGN);
+    hr_redact_make_windows(&tables);
 }
 
 const struct hr_redact_tables *hr_redact_tables(void)

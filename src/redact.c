@@ -21,9 +21,9 @@ struct work {
     struct hr_redactor *redactor;
     const unsigned char *data;
     size_t size;
-    bool final;  /* nothing follows */
-    size_t open; /* where a secret begins that reaches to the end; SIZE_MAX: none */
-    struct hr_buf *out;
+    bool final;         /* nothing follows */
+    size_t open;        /* where a secret begins that reaches to the end; SIZE_MAX: none */
+    struct hr_buf *out; /* NULL: the scan ends before the first secret */
     bool ok;
     size_t asides, aside_bytes; /* so many of them are in out */
 };
@@ -114,32 +114,6 @@ static void mask(struct work *work, const struct hr_secret *secret)
 
 /* ---- the scan --------------------------------------------------------------------------- */
 
-/* The next place where a line ends or a secret may begin, as far as the bytes there tell. */
-static size_t next_place(const struct work *work, size_t at)
-{
-    const struct hr_redact_tables *tables = work->tables;
-    const unsigned char *data = work->data;
-    unsigned bits;
-
-    for (; at + 2 < work->size; at++) {
-        bits = tables->first[data[at]] & tables->second[data[at + 1]] & tables->third[data[at + 2]];
-        if (bits) {
-            uint32_t hash = hr_redact_hash(data + at);
-
-            if ((bits & HR_TRIGGER_SURE) || (tables->threes[hash / 64] >> hash % 64 & 1))
-                return at;
-        }
-    }
-    for (; at < work->size; at++) {
-        bits = tables->first[data[at]];
-        if (at + 1 < work->size)
-            bits &= tables->second[data[at + 1]];
-        if (bits)
-            return at;
-    }
-    return at;
-}
-
 static struct hr_redact_look look_at(const struct work *work, size_t at)
 {
     bool full = work->size - at >= HR_REDACT_WINDOW;
@@ -164,7 +138,7 @@ static size_t skip_rest(struct work *work, size_t at)
 }
 
 /*
- * Judge one place: the start of a line, or what next_place() found. *at moves on if it is no
+ * Judge one place: the start of a line, or what hr_redact_next() found. *at moves on if it is no
  * secret.
  */
 static enum hr_verdict judge(struct work *work, size_t *at, struct hr_secret *secret)
@@ -180,8 +154,8 @@ static enum hr_verdict judge(struct work *work, size_t *at, struct hr_secret *se
         if (verdict != HR_VERDICT_NO)
             return verdict;
     }
-    *at = next_place(work, *at);
-    if (*at == work->size)
+    *at = hr_redact_next(work->tables, place, work->data, *at, work->size);
+    if (*at == work->size || place->line_start)
         return HR_VERDICT_NO;
     if (work->data[*at] == '\n') {
         place->line_start = true;
@@ -202,6 +176,8 @@ static size_t scan(struct work *work)
     while (at < work->size) {
         struct hr_secret secret = {0};
         enum hr_verdict verdict;
+        size_t start = at;
+        bool line_start = place->line_start;
 
         if (place->rest) {
             passed = at = skip_rest(work, at);
@@ -212,12 +188,17 @@ static size_t scan(struct work *work)
             break;
         if (verdict == HR_VERDICT_NO)
             continue;
+        if (!work->out) {
+            place->line_start = line_start && at == start; /* to be judged again */
+            return at;
+        }
         pass(work, passed, secret.from, true);
         mask(work, &secret);
         passed = at = secret.to;
         place->rest = secret.rest;
     }
-    pass(work, passed, at, false);
+    if (work->out)
+        pass(work, passed, at, false);
     return at;
 }
 
@@ -294,6 +275,15 @@ static bool hold(struct hr_redactor *redactor, const char *data, size_t size)
         return true;
     redactor->held.failed = false;
     return false;
+}
+
+size_t hr_redactor_pass(struct hr_redactor *redactor, const char *data, size_t size)
+{
+    struct work work = start(redactor, data, size, false, NULL);
+    size_t n = redactor->held.size || redactor->place.rest ? 0 : scan(&work);
+
+    advance(&work, n);
+    return n;
 }
 
 bool hr_redactor_feed(struct hr_redactor *redactor, const char *data, size_t size,

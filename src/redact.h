@@ -58,6 +58,11 @@ void hr_redactor_done(struct hr_redactor *redactor);
 bool hr_redactor_feed(struct hr_redactor *redactor, const char *data, size_t size,
                       struct hr_buf *out);
 /*
+ * The same for as much of data as has no secret and nothing to wait for: it need not be copied.
+ * Returns how much that is; the rest is still to be fed.
+ */
+size_t hr_redactor_pass(struct hr_redactor *redactor, const char *data, size_t size);
+/*
  * What comes now is no text and takes no part in the judgement (an escape sequence): it goes to out
  * as it is, in its place between the text before and behind it, or right behind the mark of a
  * secret that it stands in. stray: it is only the beginning of something and might join with a

@@ -47,6 +47,8 @@ void hr_cleaner_done(struct hr_cleaner *cleaner);
  * fit).
  */
 bool hr_cleaner_feed(struct hr_cleaner *cleaner, const char *data, size_t size, struct hr_buf *out);
+/* How much at the start of data is clean already, and need not be fed. */
+size_t hr_cleaner_pass(const struct hr_cleaner *cleaner, const char *data, size_t size);
 /* End of the stream: what was held back is appended. The cleaner is as new. */
 bool hr_cleaner_finish(struct hr_cleaner *cleaner, struct hr_buf *out);
 

@@ -67,18 +67,42 @@ static inline enum hr_utf8 hr_utf8_decode(const unsigned char *data, size_t size
     return data[0] == 0xed && data[1] >= 0xa0 ? HR_UTF8_BAD : HR_UTF8_GOOD; /* a surrogate */
 }
 
-/* Length of the run at the start of data that is ASCII without ESC. */
-static inline size_t hr_ascii_run(const unsigned char *data, size_t size)
+static inline bool hr_ascii_word(const unsigned char *data)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7, escapes = ones * HR_ESC;
     uint64_t word, other;
+
+    memcpy(&word, data, sizeof word);
+    other = word ^ escapes; /* an ESC has become a zero byte */
+    return !((word | ((other - ones) & ~other)) & tops);
+}
+
+#define HR_ASCII_BLOCK 64
+
+static inline bool hr_ascii_block(const unsigned char *data)
+{
+    typedef unsigned char sixteen __attribute__((vector_size(16)));
+    sixteen bytes, other = {0};
+    uint64_t words[2];
+
+    for (size_t i = 0; i < HR_ASCII_BLOCK; i += sizeof bytes) {
+        memcpy(&bytes, data + i, sizeof bytes);
+        other |= bytes | (sixteen)(bytes == HR_ESC);
+    }
+    memcpy(words, &other, sizeof words);
+    return !((words[0] | words[1]) & UINT64_C(0x8080808080808080));
+}
+
+/* Length of the run at the start of data that is ASCII without ESC. */
+static inline size_t hr_ascii_run(const unsigned char *data, size_t size)
+{
     size_t i = 0;
 
-    for (; i + sizeof word <= size; i += sizeof word) {
-        memcpy(&word, data + i, sizeof word);
-        other = word ^ escapes; /* an ESC has become a zero byte */
-        if ((word | ((other - ones) & ~other)) & tops)
-            break;
+    while (i + sizeof(uint64_t) <= size && hr_ascii_word(data + i)) {
+        i += sizeof(uint64_t);
+        if (i == HR_ASCII_BLOCK) /* most runs are short, or very long */
+            while (i + HR_ASCII_BLOCK <= size && hr_ascii_block(data + i))
+                i += HR_ASCII_BLOCK;
     }
     while (i < size && data[i] < 0x80 && data[i] != HR_ESC)
         i++;
