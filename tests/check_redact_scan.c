@@ -244,8 +244,8 @@ START_TEST(long_names)
     struct hr_buf text;
 
     hr_buf_init(&text, 0);
-    for (size_t size = 100; size < 132; size++) {
-        for (size_t behind = 0; behind < 420; behind += 1 + behind / 250 * 9) {
+    for (size_t size = 125; size < 131; size++) {
+        for (size_t behind = 0; behind < 420; behind += 1 + behind / 200 * 9) {
             hr_buf_clear(&text);
             hr_buf_add_text(&text, "begin\ndeclare -x ");
             for (size_t n = 0; n < size - 4; n++)
@@ -282,6 +282,7 @@ int main(void)
     Suite *suite = suite_create("redact_scan");
     TCase *tests = tcase_create("scan");
 
+    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, random_texts);
     tcase_add_test(tests, every_prefix_at_every_place);
     tcase_add_test(tests, assignments_at_every_place);
