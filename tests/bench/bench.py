@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: MIT
 """make bench: the figures that docs/performance.md promises, as ratios inside one run.
 
-    bench.py --build DIR [--python PATH] [--rounds N] [--only NAME]
+    bench.py --build DIR [--python PATH] [--rounds N] [--only NAME] [--write FILE]
 
 Every contestant of a row runs once a round, in turn. A ratio is taken within its round; the table gives the
-median ratio and its spread (10th to 90th percentile). Wall-clock figures never decide a test: this only prints, and
-its exit status says whether the measurements could be made.
+median ratio and its spread (10th to 90th percentile). Peers that are not installed are named and left out (make
+bench-setup installs them in the build directory). --write puts the table of a whole run into a document, between its
+lines "<!-- table -->" and "<!-- end of table -->". Wall-clock figures never decide a test: this only prints, and its
+exit status says whether the measurements could be made.
 """
 import argparse
 import os
@@ -19,11 +21,12 @@ import time
 import bench_terminal
 
 ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+TABLE = []
 
 
-def series(build, python, rounds, what):
-    """-> {name: (unit, [value, ...])} of one bench_engine run"""
-    out = subprocess.run([os.path.join(build, "tests/bench/bench_engine"), python, str(rounds), what],
+def series(build, program, python, rounds, what):
+    """-> {name: (unit, [value, ...])} of one run of a program of this directory"""
+    out = subprocess.run([os.path.join(build, "tests/bench", program), python, str(rounds), what],
                          env=ENVIRONMENT, stdout=subprocess.PIPE, universal_newlines=True, check=True).stdout
     table = {}
     for line in out.splitlines():
@@ -32,23 +35,79 @@ def series(build, python, rounds, what):
     return table
 
 
+def put(line):
+    TABLE.append(line)
+    print(line, flush=True)
+
+
 def spread(ratios):
     ordered = sorted(ratios)
     return ordered[len(ordered) // 10], ordered[-1 - len(ordered) // 10]
 
 
+def number(value):
+    return "%.3g" % value if value < 1000 else "{:,.0f}".format(float("%.3g" % value)).replace(",", " ")
+
+
 def row(title, ours, theirs, against, target):
     ratios = [a / b for a, b in zip(ours[1], theirs[1])]
     low, high = spread(ratios)
-    print("| %s | %.4g %s | %s: %.4g | %.2f (%.2f–%.2f) | %s |" % (
-        title, statistics.median(ours[1]), ours[0], against, statistics.median(theirs[1]),
-        statistics.median(ratios), low, high, target), flush=True)
+    put("| %s | %s %s | %s: %s %s | %.2f (%.2f–%.2f) | %s |" % (
+        title, number(statistics.median(ours[1])), ours[0], against, number(statistics.median(theirs[1])), theirs[0],
+        statistics.median(ratios), low, high, target))
 
 
 def alone(title, ours, target):
     low, high = spread(ours[1])
-    print("| %s | %.4g %s (%.4g–%.4g) | | | %s |" % (
-        title, statistics.median(ours[1]), ours[0], low, high, target), flush=True)
+    spent = " (%s–%s)" % (number(low), number(high)) if len(ours[1]) > 1 else ""
+    put("| %s | %s %s%s | | | %s |" % (title, number(statistics.median(ours[1])), ours[0], spent, target))
+
+
+# What a program of this directory measures: (its argument, rounds: of the wish, or a number, rows), where a row is
+# (title, name of our series, name of the other or None, what that is called, target).
+ENGINE = (
+    ("cold", 1, (
+        ("cold start to first reply", "engine", "python3 -c pass", "`python3 -c pass`", "≤ 1.15"),
+        ("cold start to first reply", "engine", "floor, default flags", "C floor, default flags", ""))),
+    ("warm", 1 / 3, (
+        ("warm `x=1`, median", "engine", "floor", "C floor", "≤ 2"),
+        ("warm `x=1`, p99", "engine p99", "floor p99", "C floor", "≤ 2"))),
+    ("reset", 1, (
+        ("reset to first reply", "engine", "python3 -c pass", "`python3 -c pass`", "≤ 1.2 × cold start"),)),
+    ("interrupt", 1, (
+        ("interrupt of a busy loop", "busy loop", None, "", "≤ 1 ms"),
+        ("interrupt of a sleep", "sleep", None, "", "≤ 1 ms"))),
+    ("tool", 1 / 3, (("tool call from a cell", "tool call", "warm cell", "warm cell", "≤ 3"),)),
+    ("lines", 1 / 3, (("printed lines, line-buffered", "engine", "floor", "C floor", "≥ 0.85"),)),
+    ("blocks", 1 / 3, (("big writes, redacted", "engine", "floor", "C floor", "≥ 0.5"),)),
+    ("child", 1 / 3, (("output of a child process, redacted", "engine", "floor", "C floor", ""),)),
+)
+SCALE = (
+    ("busy", 1 / 3, (
+        ("warm `x=1` beside a busy kernel, median", "beside", "alone", "alone", ""),
+        ("warm `x=1` beside a busy kernel, p99", "beside p99", "alone p99", "alone", ""))),
+    ("source", 1 / 3, (("source of 5 MB", "engine", "python3", "`python3 FILE` without its start", ""),)),
+    ("complete", 1 / 3, (("completion", "completion", "warm cell", "warm cell", ""),)),
+    ("threads", 1 / 3, (("cells of four threads in four sessions", "four threads", "one thread", "one thread", ""),)),
+    ("kernels", 0, (
+        ("host with one kernel", "host with one kernel", None, "", "≤ 4 MiB"),
+        ("host, each further kernel of 200", "host, each further kernel", None, "", "≤ 100 KiB"),
+        ("host, each further kernel: descriptors", "host, each further kernel: descriptors", None, "", "≤ 5"),
+        ("host, 200 kernels: further threads", "host, 200 kernels: threads more", None, "", ""),
+        ("warm cell among 200 kernels, × alone", "warm cell among 200 kernels, to alone", None, "", "≤ 1.3"))),
+)
+
+
+def program_rows(args, program, benches):
+    for what, part, rows in benches:
+        if args.only and args.only not in what:
+            continue
+        figures = series(args.build, program, args.python, max(5, int(args.rounds * part)) if part else 1, what)
+        for title, ours, theirs, against, target in rows:
+            if theirs:
+                row(title, figures[ours], figures[theirs], against, target)
+            else:
+                alone(title, figures[ours], target)
 
 
 def timed(command, **kwargs):
@@ -87,8 +146,13 @@ TERMINAL_ROWS = (
     ("key to echo", "ms", "ipython3", "≤ 0.4 ms; ≤ 1/10"),
     ("key to echo while a tab behind floods", "ms", None, ""),
     ("Enter on x=1 to the next prompt", "ms", "ipython3", "≤ 1 ms"), ("100 000 lines", "ms", "python3", "≤ 1.1"),
+    ("a page up in 100 000 lines", "ms", None, ""), ("resize with 100 000 lines", "ms", None, "≤ 10 ms"),
+    ("paste of 10 000 lines", "ms", None, "≤ 20 ms"),
+    ("progress bar at 1 kHz, processor time in 3 s", "ms", "python3", "≤ 1"),
+    ("progress bar at 1 kHz, bytes sent in 3 s", "kB", "python3", ""),
     ("memory at the prompt", "MiB", None, "≤ 8 MiB"), ("memory after 100 000 lines", "MiB", None, "≤ 15 MiB"),
     ("idle wake-ups a second", "", None, "0"))
+PEERS = (("ptpython", "start to prompt"), ("ptpython", "key to echo"), ("ptpython", "Enter on x=1 to the next prompt"))
 
 
 def terminal_rows(build, python, rounds):
@@ -99,6 +163,21 @@ def terminal_rows(build, python, rounds):
             row("screen: " + title, (unit, ours), (unit, theirs), peer, target)
         else:
             alone("screen: " + title + (" (%s is not here)" % peer if peer else ""), (unit, ours), target)
+    for peer, title in PEERS:
+        if peer in table[title]:
+            row("screen: " + title, ("ms", table[title]["hermes-repl"]), ("ms", table[title][peer]), peer, "")
+        else:
+            print("screen: %s: %s is not here" % (title, peer), file=sys.stderr)
+
+
+def write(path):
+    with open(path) as file:
+        text = file.read()
+    before, rest = text.split("<!-- table -->\n", 1)
+    after = rest.split("<!-- end of table -->\n", 1)[1]
+    with open(path + ".new", "w") as file:
+        file.write(before + "<!-- table -->\n" + "\n".join(TABLE) + "\n<!-- end of table -->\n" + after)
+    os.rename(path + ".new", path)
 
 
 def main():
@@ -107,44 +186,19 @@ def main():
     parser.add_argument("--python", default="/usr/bin/python3")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--only")
+    parser.add_argument("--write", metavar="FILE")
     args = parser.parse_args()
-
-    def wanted(name):
-        return not args.only or args.only in name
-
-    print("| | ours | against | ratio, median (10–90 %) | target |\n|---|---|---|---|---|")
-    run = lambda what, rounds=args.rounds: series(args.build, args.python, rounds, what)
-    if wanted("cold"):
-        t = run("cold")
-        row("cold start to first reply", t["engine"], t["python3 -c pass"], "python3 -c pass", "≤ 1.15")
-        row("cold start to first reply", t["engine"], t["floor, default flags"], "floor, default flags", "")
-    if wanted("warm"):
-        t = run("warm", max(5, args.rounds // 3))
-        row("warm x=1, median", t["engine"], t["floor"], "C floor", "≤ 2")
-        row("warm x=1, p99", t["engine p99"], t["floor p99"], "C floor", "≤ 2")
-    if wanted("reset"):
-        t = run("reset")
-        row("reset to first reply", t["engine"], t["python3 -c pass"], "python3 -c pass", "≤ 1.2 × cold start")
-    if wanted("interrupt"):
-        t = run("interrupt")
-        alone("interrupt of a busy loop", t["busy loop"], "≤ 1 ms")
-        alone("interrupt of a sleep", t["sleep"], "≤ 1 ms")
-    if wanted("tool"):
-        t = run("tool", max(5, args.rounds // 3))
-        row("tool call", t["tool call"], t["warm cell"], "warm cell", "≤ 3")
-    if wanted("lines"):
-        t = run("lines", 5)
-        row("printed lines, line-buffered", t["engine"], t["floor"], "C floor", "≥ 0.85")
-    if wanted("blocks"):
-        t = run("blocks", 5)
-        row("big writes", t["engine"], t["floor"], "C floor", "≥ 0.5")
-    if wanted("kernels"):
-        for name, (unit, values) in run("kernels", 1).items():
-            print("| %s | %.4g %s | | | host ≤ 4 MiB + 100 KiB a kernel |" % (name, values[0], unit))
-    if wanted("screen"):
+    if args.write and args.only:
+        parser.error("--write takes a whole run, --only is a part")
+    put("| | ours | against | ratio, median (10–90 %) | target |\n|---|---|---|---|---|")
+    program_rows(args, "bench_engine", ENGINE)
+    program_rows(args, "bench_scale", SCALE)
+    if not args.only or args.only in "screen":
         terminal_rows(args.build, args.python, max(3, args.rounds // 3))
-    if wanted("batch"):
+    if not args.only or args.only in "batch":
         batch_rows(args.build, args.python, max(5, args.rounds // 2))
+    if args.write:
+        write(args.write)
 
 
 if __name__ == "__main__":

@@ -62,6 +62,49 @@ class Terminal:
         while self.read(seconds):
             pass
 
+    def settled(self, quiet=0.1):
+        """Read until nothing comes for a while; the time from the last key to the last byte, in ms, and the bytes."""
+        last, count = self.begin, 0
+        while True:
+            data = self.read(quiet if count else PATIENCE)
+            if not data:
+                return (last - self.begin) * 1e3, count
+            last, count = time.perf_counter(), count + len(data)
+
+    def send(self, data):
+        self.begin = time.perf_counter()
+        os.write(self.fd, data)
+        return self.settled()
+
+    def resize(self, rows, columns):
+        self.begin = time.perf_counter()
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        return self.settled()[0]
+
+    def paste(self, text):
+        """A terminal does not wait for the program: it is written as fast as that takes it."""
+        os.set_blocking(self.fd, False)
+        data = b"\x1b[200~" + text + b"\x1b[201~"
+        self.begin = time.perf_counter()
+        while data:
+            select.select([self.fd], [self.fd], [])
+            try:
+                data = data[os.write(self.fd, data):]
+            except BlockingIOError:
+                pass
+            while self.read(0):
+                pass
+        os.set_blocking(self.fd, True)
+        return self.settled()[0]
+
+    def spent(self):
+        """Processor time of all its threads, in ms."""
+        folder, total = "/proc/%d/task" % self.pid, 0
+        for task in os.listdir(folder):
+            with open("%s/%s/schedstat" % (folder, task)) as file:
+                total += int(file.read().split()[0])
+        return total / 1e6
+
     def key(self, data, pattern):
         self.seen = b""
         self.begin = time.perf_counter()
@@ -109,10 +152,43 @@ class Terminal:
 
 
 def contestants(build, python):
+    peers = os.path.join(build, "peers/bin/python")     # of make bench-setup
     yield "hermes-repl", [os.path.join(build, "hermes-repl"), "--python", python], rb">>> "
     yield "python3", [python, "-q"], rb">>> "
-    if subprocess.run([python, "-c", "import IPython"], stderr=subprocess.DEVNULL).returncode == 0:
-        yield "ipython3", [python, "-m", "IPython", "--no-banner", "--no-confirm-exit"], rb"In \[\d+\]: "
+    for name, module, flags, prompt in (
+            ("ipython3", "IPython", ["--no-banner", "--no-confirm-exit"], rb"In \[\d+\]: "),
+            ("ptpython", "ptpython", [], rb">>> ")):
+        for interpreter in (python, peers):
+            if os.path.exists(interpreter) and subprocess.run(
+                    [interpreter, "-c", "import " + module], stderr=subprocess.DEVNULL).returncode == 0:
+                yield name, [interpreter, "-m", module] + flags, prompt
+                break
+
+
+BAR = (b"for i in range(3000): print('\\r%4d of 3000' % i, end='' if i < 2999 else '\\nbar' + 'end\\n', flush=True); "
+       b"s(.001)")
+
+
+def many_lines(terminal):
+    """hermes-repl with 100 000 lines on its screen."""
+    figures = {"memory after 100 000 lines": terminal.memory()[0]}
+    figures["a page up in 100 000 lines"] = terminal.send(b"\x1b[5~")[0]
+    terminal.quiet()
+    figures["resize with 100 000 lines"] = terminal.resize(ROWS - 5, COLUMNS - 17)
+    terminal.resize(ROWS, COLUMNS)
+    return figures
+
+
+def progress_bar(terminal, more):
+    terminal.run(b"from time import sleep as s")
+    terminal.quiet(0.3)
+    terminal.type(BAR)
+    before = terminal.spent()
+    terminal.seen, terminal.begin = b"", time.perf_counter()
+    os.write(terminal.fd, b"\r" + more)
+    terminal.until(rb"barend")
+    return {"progress bar at 1 kHz, processor time in 3 s": terminal.spent() - before,
+            "progress bar at 1 kHz, bytes sent in 3 s": len(terminal.seen) / 1e3}
 
 
 def one_round(command, prompt):
@@ -139,7 +215,14 @@ def one_round(command, prompt):
         figures["100 000 lines"] = (time.perf_counter() - terminal.begin) * 1e3
         terminal.quiet(0.5)
         if ours:
-            figures["memory after 100 000 lines"] = terminal.memory()[0]
+            figures.update(many_lines(terminal))
+        if ours or "-q" in command:
+            figures.update(progress_bar(terminal, b"" if ours else b"\r"))
+        if ours:
+            terminal.quiet()
+            figures["paste of 10 000 lines"] = terminal.paste(b"".join(b"a%d = 1\r" % n for n in range(10000)))
+            terminal.key(b"\x03", rb">>> ")
+            terminal.quiet()
             terminal.type(b"while True: print('y')\r\r\x18c")       # and a second tab
             terminal.key(b"x = 1\r", rb">>> ")
             terminal.quiet()

@@ -76,7 +76,8 @@ def main():
     before, slower = known() if os.path.exists(TABLE) else {}, []
     for name, value in counts.items():
         ratio = value / before[name] if name in before else 0
-        note = "new" if not ratio else "DEARER" if ratio > MARGIN else "cheaper: renew the table" if ratio < 0.85 else ""
+        note = ("new" if not ratio else "DEARER" if ratio > MARGIN else
+                "cheaper: renew the table" if ratio < 0.85 else "")
         print("%-22s %12d  %5.2f  %s" % (name, value, ratio, note))
         if ratio > MARGIN or (not ratio and not args.write):
             slower.append(name)
