@@ -26,7 +26,8 @@ for name in $(sed -n 's/^ *X(\(E[A-Z]*\), -[0-9]*,.*/HERMES_\1/p' ../src/api/her
 done
 
 # What the pages for readers of the repository link to is there, and ships.
-for page in README.md CONTRIBUTING.md docs/architecture.md docs/ui.md docs/tools.md docs/performance.md; do
+for page in README.md CONTRIBUTING.md docs/architecture.md docs/ui.md docs/tools.md docs/performance.md \
+        docs/reliability.md; do
     grep -oE '\]\([^)#]+' "../$page" | cut -c3- | grep -v '^[a-z]*:' | while read -r target; do
         [ -e "../$(dirname "$page")/$target" ] || echo "$page links to $target, which there is not"
     done
