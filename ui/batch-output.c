@@ -54,6 +54,8 @@ static size_t chunk_for(struct batch *batch, int fd, size_t size)
         batch_check_signals(batch);
     if (batch->stop < BATCH_STOP_SIGNAL)
         return size;
+    if (signals_impatient())
+        return 0;
     return poll(&writable, 1, LAST_WORDS_MS) > 0 ? size < PIPE_BUF ? size : PIPE_BUF : 0;
 }
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <langinfo.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,8 @@
 static bool put(int fd, const char *data, size_t size)
 {
     while (size) {
+        if (plain_signals_impatient())
+            return true;
         ssize_t done = write(fd, data, size);
         if (done >= 0) {
             data += done;
@@ -49,7 +52,7 @@ void plain_write(struct plain *plain, int stream, const char *data, size_t size)
         plain->at_start = plain->modes.last == '\n';
     }
     if (!good && stream != 2 && plain->exit_status < 0)
-        plain->exit_status = errno == EPIPE || errno == EIO ? 128 + 13 : 1;
+        plain->exit_status = errno == EPIPE ? 128 + SIGPIPE : errno == EIO ? 128 + SIGHUP : 1;
 }
 
 /* Characters that a terminal in another encoding cannot show. */

@@ -11,8 +11,10 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "last-words.h"
+
 static struct termios saved;
-static volatile sig_atomic_t is_saved, is_raw;
+static volatile sig_atomic_t is_saved, is_raw, is_impatient;
 static int pipe_ends[2] = {-1, -1};
 
 /* ---- signals -------------------------------------------------------------------------------- */
@@ -21,17 +23,30 @@ static void note(int number)
 {
     int before = errno;
     char byte = (char)number;
+    if (number == SIGTERM || number == SIGHUP)
+        alarm(LAST_WORDS_PATIENCE_S);
     if (write(pipe_ends[1], &byte, 1) < 0)
         errno = before; /* full: enough of them are in it */
     errno = before;
 }
 
+/* Again and again: a write may have begun only just now. */
+static void lose_patience(int number)
+{
+    (void)number;
+    is_impatient = 1;
+    alarm(LAST_WORDS_PATIENCE_S);
+}
+
 /* A fault: give the terminal back, then die of it. */
 static void crash(int number)
 {
+    static const char rescue[] = "\033[?2004l\033[0m\033[?25h\r\n";
     struct sigaction action = {.sa_handler = SIG_DFL};
-    if (is_raw)
+    if (is_raw) {
+        last_words(STDOUT_FILENO, rescue, sizeof rescue - 1);
         tcsetattr(STDIN_FILENO, TCSANOW, &saved);
+    }
     sigemptyset(&action.sa_mask);
     sigaction(number, &action, NULL);
     raise(number);
@@ -64,6 +79,7 @@ bool plain_signals_open(void)
     handle(SIGTERM, note);
     if (!is_ignored(SIGHUP)) /* nohup */
         handle(SIGHUP, note);
+    handle(SIGALRM, lose_patience);
     handle(SIGWINCH, note);
     handle(SIGCONT, note);
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
@@ -73,6 +89,7 @@ bool plain_signals_open(void)
     sigaddset(&ours, SIGINT);
     sigaddset(&ours, SIGTERM);
     sigaddset(&ours, SIGHUP);
+    sigaddset(&ours, SIGALRM);
     sigaddset(&ours, SIGWINCH);
     sigaddset(&ours, SIGCONT);
     pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
@@ -91,6 +108,11 @@ void plain_signals_close(void)
             close(pipe_ends[i]);
         pipe_ends[i] = -1;
     }
+}
+
+bool plain_signals_impatient(void)
+{
+    return is_impatient;
 }
 
 int plain_signals_fd(void)
@@ -143,8 +165,8 @@ void plain_terminal_raw(void)
 
 void plain_terminal_restore(void)
 {
-    if (is_raw && is_saved)
-        tcsetattr(STDIN_FILENO, TCSADRAIN, &saved);
+    if (is_raw && is_saved && (is_impatient || tcsetattr(STDIN_FILENO, TCSADRAIN, &saved) < 0))
+        tcsetattr(STDIN_FILENO, TCSANOW, &saved);
     is_raw = 0;
 }
 

@@ -18,6 +18,8 @@ enum plain_signal {
 bool plain_signals_open(void); /* false: no descriptors */
 void plain_signals_close(void);
 int plain_signals_fd(void);
+/* The program was told to end, and something was written for too long: nobody reads any more. */
+bool plain_signals_impatient(void);
 /* Flags of those that came; *ret_number: which one ends the program. */
 unsigned plain_signals_take(int *ret_number);
 

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "signals.h"
 #include "utf8.h"
 
 #define FIRST_MS 300
@@ -24,6 +25,8 @@ int64_t now_ms(void)
 
 static void put(const char *data, size_t size)
 {
+    if (signals_impatient())
+        return;
     ssize_t ignored = write(STDERR_FILENO, data, size);
     (void)ignored;
 }

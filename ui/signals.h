@@ -21,6 +21,8 @@ void signals_done(void); /* the handlers stay but touch the engine no more */
 int signals_take_interrupts(void);
 /* SIGTERM or SIGHUP, if one came; else 0. Stays. */
 int signals_deadly(void);
+/* Some time has passed since one came that ends the run: no reader is waited for any more. */
+bool signals_impatient(void);
 /* SIGINTs not yet taken. */
 bool signals_pending(void);
 
