@@ -498,8 +498,10 @@ bool hr_kernel_read_control(struct hr_kernel *kernel)
         take_bytes(kernel, data, (size_t)n);
         return true;
     }
-    if (n == 0 || (errno != EAGAIN && errno != EINTR)) /* the process's end tells the rest */
+    if (n == 0 || (errno != EAGAIN && errno != EINTR)) { /* the process's end tells the rest */
         hr_watch_change(kernel->engine->loop, &kernel->control, 0);
+        hr_process_wake(&kernel->process);
+    }
     return false;
 }
 

@@ -215,22 +215,28 @@ static void isolation_must_end(struct hr_timer *timer)
         kill(inner, SIGKILL);
 }
 
+void hr_process_wake(struct hr_process *process)
+{
+    pid_t guard;
+
+    if (process->finished || !process->child)
+        return;
+    guard = process->isolated ? hr_isolate_inner(process->child, 2) : process->child;
+    if (guard && is_stopped(guard))
+        kill(guard, SIGCONT);
+}
+
 void hr_process_kill(struct hr_process *process, int grace_ms)
 {
-    pid_t guard = process->child;
-
     process->kill_asked = true;
     if (process->finished || !process->child)
         return;
     tell_guard(process, HR_GUARD_KILL, grace_ms, 0);
-    if (process->isolated) {
-        guard = hr_isolate_inner(process->child, 2);
+    if (process->isolated)
         hr_timer_start(process->loop, &process->timer,
                        hr_now_ns() + ((int64_t)grace_ms + ISOLATION_END_MS) * 1000000,
                        isolation_must_end);
-    }
-    if (guard && is_stopped(guard))
-        kill(guard, SIGCONT);
+    hr_process_wake(process);
 }
 
 #else /* ---- without a guard ------------------------------------------------------------------- */
@@ -286,6 +292,11 @@ void hr_process_signal(struct hr_process *process, int signal_number)
         kill(process->child, signal_number);
     process->signals_sent = process->signals_asked;
     process->acknowledged(process);
+}
+
+void hr_process_wake(struct hr_process *process)
+{
+    (void)process; /* who waits for Python's end sees it */
 }
 
 void hr_process_kill(struct hr_process *process, int grace_ms)

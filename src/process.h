@@ -67,6 +67,8 @@ void hr_process_signal(struct hr_process *process, int signal_number);
  * told).
  */
 bool hr_process_ignores(const struct hr_process *process, int signal_number);
+/* The kernel may be gone: continue a guard that somebody has stopped, so that it tells. */
+void hr_process_wake(struct hr_process *process);
 /* End everything: SIGTERM, and SIGKILL after the grace. May be asked again. */
 void hr_process_kill(struct hr_process *process, int grace_ms);
 

@@ -194,6 +194,20 @@ START_TEST(a_stopped_guard_sees_its_host_die)
 }
 END_TEST
 
+/* And it tells of its kernel's end. */
+START_TEST(a_stopped_guard_sees_its_kernel_die)
+{
+    struct hermes_result *result;
+
+    engine = te_engine_new();
+    result = te_run("a", "import os, signal\nos.kill(os.getppid(), signal.SIGSTOP)\n"
+                         "os.kill(os.getpid(), signal.SIGKILL)");
+    EXPECT(result, result->outcome == HERMES_ERROR && te_error_has(result, "killed by SIGKILL"));
+    hermes_result_free(result);
+    te_says_fresh("a", "print('x' in globals())", "False\n", HERMES_PREVIOUS_DIED);
+}
+END_TEST
+
 static pid_t guard_of(const char *owner)
 {
     double pid = te_kernel_number(engine, owner, "guard_pid");
@@ -780,6 +794,7 @@ int main(void)
     tcase_add_test(death, daemons_exit_with_their_host);
     tcase_add_test(death, a_fork_of_the_host_keeps_nothing_alive);
     tcase_add_test(death, a_stopped_guard_sees_its_host_die);
+    tcase_add_test(death, a_stopped_guard_sees_its_kernel_die);
     tcase_add_test(death, a_killed_guard_takes_the_kernel_along);
 #endif
     tcase_add_test(death, a_host_may_just_exit);
