@@ -21,6 +21,7 @@
 #include <sys/prctl.h>
 #endif
 
+#include "tool-keeper.h"
 #include "tool-tree.h"
 #include "utf8.h"
 #include "xalloc.h"
@@ -428,8 +429,11 @@ void process_run(const struct tool_context *context, const struct process_reques
 {
     *ret_result = (struct process_result){.end = PROCESS_EXITED};
     struct run run = {context, request, ret_result, -1, -1, -1, -1, make_mark()};
+    struct tool_keeper keeper;
     int64_t begin = now_ms();
+    tool_keeper_start(&keeper, run.mark);
     if (start(&run)) {
+        tool_keeper_tell(&keeper, run.pid);
         char *block = xmalloc(BLOCK);
         watch(&run, block, request->timeout_ms < 0 ? -1 : begin + request->timeout_ms);
         drain(&run, block);
@@ -443,6 +447,7 @@ void process_run(const struct tool_context *context, const struct process_reques
         reap(&run);
         free(block);
     }
+    tool_keeper_end(&keeper);
     close_fd(&run.out);
     close_fd(&run.err);
     close_fd(&run.pidfd);

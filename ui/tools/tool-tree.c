@@ -90,6 +90,12 @@ static bool mark_descendants(struct table *table, pid_t root)
     return more;
 }
 
+/* Never of root 0: in a container others may have that for a session and a parent. */
+static bool is_of(const struct process *process, pid_t root)
+{
+    return root > 0 && (process->session == root || process->group == root || process->pid == root);
+}
+
 /* The living processes that belong to root, at the beginning of the table. */
 static void look(struct table *table, pid_t root, const char *mark)
 {
@@ -100,14 +106,13 @@ static void look(struct table *table, pid_t root, const char *mark)
         struct process process;
         if (!isdigit((unsigned char)entry->d_name[0]) || !read_process(entry->d_name, &process))
             continue;
-        process.ours = process.session == root || process.group == root || process.pid == root ||
-                       (mark && has_mark(process.pid, mark));
+        process.ours = is_of(&process, root) || (mark && has_mark(process.pid, mark));
         table->list = xgrow(table->list, table->count, &table->capacity, sizeof *table->list);
         table->list[table->count++] = process;
     }
     if (stream)
         closedir(stream);
-    while (mark && mark_descendants(table, root))
+    while (mark && root > 0 && mark_descendants(table, root))
         ;
     size_t kept = 0;
     for (size_t i = 0; i < table->count; i++) {
@@ -164,7 +169,7 @@ int tool_tree_end(pid_t root, const char *mark, int grace_ms)
         pause_ms(LOOK_MS);
         look(&table, root, mark);
     }
-    if (access("/proc/self/stat", R_OK) < 0)
+    if (root > 0 && access("/proc/self/stat", R_OK) < 0)
         kill(-root, SIGKILL);
     free(table.list);
     return others;

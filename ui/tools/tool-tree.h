@@ -13,8 +13,8 @@
 
 /*
  * SIGTERM, then after at most grace_ms SIGKILL, to the session that root leads; with a mark, also
- * to root's descendants and to whatever carries the mark. root must not be reaped yet. Returns how
- * many there were beside root.
+ * to root's descendants and to whatever carries the mark. root must not be reaped yet; 0: it is not
+ * known, and the mark decides. Returns how many there were beside root.
  */
 int tool_tree_end(pid_t root, const char *mark, int grace_ms);
 
