@@ -71,8 +71,9 @@ static int open_channels(struct hr_kernel *kernel, struct hr_process_request *re
             return error;
     }
     if (kernel->spec->io == HERMES_IO_TTY) {
-        error = hr_tty_open(kernel);
+        error = hr_tty_open(kernel, &request->stdout_fd);
         request->terminal = kernel->tty ? kernel->tty->path : NULL;
+        request->stderr_fd = request->stdout_fd;
         return error;
     }
     error = open_pipe(kernel, 1, &request->stdout_fd);

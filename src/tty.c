@@ -70,7 +70,13 @@ static int set_up_master(struct hr_kernel *kernel, int fd)
     return 0;
 }
 
-int hr_tty_open(struct hr_kernel *kernel)
+/* What is only possible at the other end: an ioctl there. Never our controlling terminal. */
+static int open_slave(const struct hr_tty *tty)
+{
+    return open(tty->path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+}
+
+int hr_tty_open(struct hr_kernel *kernel, int *ret_slave)
 {
     struct hr_stream *stream = &kernel->streams[0];
     unsigned char random[HR_MARKER_SECRET_SIZE / 2];
@@ -94,9 +100,12 @@ int hr_tty_open(struct hr_kernel *kernel)
     if (!failed &&
         hr_watch_add(kernel->engine->loop, &stream->watch, fd, HR_READ, hr_kernel_stream_ready))
         failed = ENOMEM;
-    if (failed)
+    if (failed) {
         close(fd);
-    return failed;
+        return failed;
+    }
+    *ret_slave = HR_FAULT(HR_FAULT_OPEN) ? -1 : open_slave(tty);
+    return *ret_slave < 0 ? errno ? errno : EIO : 0;
 }
 
 void hr_tty_free(struct hr_kernel *kernel)
@@ -111,12 +120,6 @@ void hr_tty_free(struct hr_kernel *kernel)
     hr_free(tty->path);
     hr_free(tty);
     kernel->tty = NULL;
-}
-
-/* What is only possible at the other end: an ioctl there. Never our controlling terminal. */
-static int open_slave(const struct hr_tty *tty)
-{
-    return open(tty->path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 }
 
 void hr_tty_settle(struct hr_kernel *kernel)

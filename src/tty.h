@@ -46,8 +46,12 @@ struct hr_tty {
 
 /* ---- tty.c ------------------------------------------------------------------------------ */
 
-/* Make the terminal of a kernel; its master becomes stream 1. 0 or an errno. */
-int hr_tty_open(struct hr_kernel *kernel);
+/*
+ * Make the terminal of a kernel; its master becomes stream 1. 0 or an errno. The new process opens
+ * the slave by its path. ret_slave is for it to hold meanwhile: if we die, the path would soon be
+ * that of somebody else's terminal.
+ */
+int hr_tty_open(struct hr_kernel *kernel, int *ret_slave);
 void hr_tty_free(struct hr_kernel *kernel);
 /* A cell has ended: the next one finds modes as they were at first, and no input. */
 void hr_tty_settle(struct hr_kernel *kernel);
