@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { KILL_ROUNDS = 20, STOP_PASSES = 16 };
+
 static ssize_t read_proc(pid_t pid, const char *name, char *data, size_t size)
 {
     char path[64];
@@ -31,18 +33,17 @@ static ssize_t read_proc(pid_t pid, const char *name, char *data, size_t size)
     return n;
 }
 
-static bool in_session(pid_t pid, pid_t session)
+/* The state of a process, and its session; false: it is gone. */
+static bool read_stat(pid_t pid, char *ret_state, int *ret_session)
 {
     char stat[512], *end;
-    int parent, group, its_session;
-    char state;
+    int parent, group;
 
-    if (!session || read_proc(pid, "stat", stat, sizeof stat) <= 0)
+    if (read_proc(pid, "stat", stat, sizeof stat) <= 0)
         return false;
     end = strrchr(stat, ')'); /* the name before it may hold anything */
-    if (!end || sscanf(end + 1, " %c %d %d %d", &state, &parent, &group, &its_session) != 4)
-        return false;
-    return its_session == session && state != 'Z';
+    return end && sscanf(end + 1, " %c %d %d %d", ret_state, &parent, &group, ret_session) == 4 &&
+           *ret_state != 'Z';
 }
 
 static bool has_mark(pid_t pid, const char *mark, size_t mark_size)
@@ -56,29 +57,41 @@ static bool has_mark(pid_t pid, const char *mark, size_t mark_size)
     return false;
 }
 
+/* Signal all that belong to the tree. Returns how many; for SIGSTOP, how many were running. */
+static int signal_tree(const char *mark, size_t mark_size, pid_t session, int signal_number)
+{
+    DIR *proc = opendir("/proc");
+    struct dirent *entry;
+    int count = 0;
+
+    while (proc && (entry = readdir(proc))) {
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+        int its_session;
+        char state;
+
+        if (pid <= 1 || pid == getpid() || !read_stat(pid, &state, &its_session) ||
+            (signal_number == SIGSTOP && state == 'T'))
+            continue;
+        if ((session && its_session == session) || has_mark(pid, mark, mark_size))
+            count += kill(pid, signal_number) == 0;
+    }
+    if (proc)
+        closedir(proc);
+    return count;
+}
+
+/* They are stopped first, until none runs that could fork; again while something is found. */
 int hr_tree_kill(const char *id, pid_t session)
 {
     char mark[80];
-    int size = snprintf(mark, sizeof mark, "HERMES_TREE_ID=%s", id), killed = 0, found;
-    pid_t self = getpid();
+    size_t size = (size_t)snprintf(mark, sizeof mark, "HERMES_TREE_ID=%s", id) + 1;
+    int killed = 0, found;
 
-    /* again while something is found: a process may fork while the list is read */
-    for (int round = 0; round < 20; round++) {
-        DIR *proc = opendir("/proc");
-        struct dirent *entry;
-
-        found = 0;
-        while (proc && (entry = readdir(proc))) {
-            pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-
-            if (pid <= 1 || pid == self ||
-                !(has_mark(pid, mark, (size_t)size + 1) || in_session(pid, session)))
-                continue;
-            if (kill(pid, SIGKILL) == 0)
-                found++;
-        }
-        if (proc)
-            closedir(proc);
+    for (int round = 0; round < KILL_ROUNDS; round++) {
+        for (int pass = 0; pass < STOP_PASSES; pass++)
+            if (signal_tree(mark, size, session, SIGSTOP) == 0)
+                break;
+        found = signal_tree(mark, size, session, SIGKILL);
         killed += found;
         if (!found)
             break;
