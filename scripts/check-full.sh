@@ -66,6 +66,10 @@ tree "fuzzers: build" "$top/build-fuzz" CC=clang --enable-fuzzing --enable-asan 
 step "contract: 20 times" env HERMES_CONTRACT_ROUNDS=20 make -C "$build" check TESTS=tests/frame/contract.sh || :
 step "store: 1 000 kills, 100 000 cells" env HERMES_TEST_BUILDDIR="$build" HERMES_STORE_KILLS=1000 \
     HERMES_STORE_CELLS=100000 python3 -B "$top/tests/e2e/test_store_kill.py" || :
+step "faults of the disk: each" env HERMES_TEST_SRCDIR="$top" HERMES_REPL="$build/hermes-repl" HERMES_FAULT_ALL=1 \
+    "${TEST_PYTHON:-/usr/bin/python3}" -B "$top/tests/e2e/test_faults.py" || :
+step "kill matrix, whole" env HERMES_TEST_BUILDDIR="$build" HERMES_REPL="$build/hermes-repl" \
+    "${TEST_PYTHON:-/usr/bin/python3}" -B "$top/tests/e2e/kill_matrix.py" --full || :
 step "soak" "$top/scripts/soak.sh" "$build/hermes-repl" || :
 step "distcheck" make -C "$build" distcheck DISTCHECK_CONFIGURE_FLAGS="--enable-tests" || :
 step "debian packages" env DEB_BUILD_OPTIONS="nocheck parallel=$(jobs)" "$top/scripts/package.sh" "$build" \

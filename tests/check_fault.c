@@ -296,6 +296,44 @@ static void warm_with_state(void)
     hermes_result_free(te_run_cell(engine, &cell));
 }
 
+static char *answer_tool(const struct hermes_tool_call *call)
+{
+    CHECK(!strcmp(call->tool, "terminal"), "%s", call->tool);
+    return strdup("{\"output\": \"42\"}");
+}
+
+/* A call that cannot be made is an error of the cell's own. */
+static void tool_cell(void)
+{
+    struct hermes_cell cell = strict_cell("from hermes_tools import terminal\n"
+                                          "print(terminal('echo 42')['output'])");
+
+    cell.tool_handler = answer_tool;
+    execute(&cell);
+}
+
+/* With a terminal, and a socket for questions. */
+static void terminal_cell(void)
+{
+    struct hermes_kernel_setup setup = HERMES_KERNEL_SETUP_INIT;
+    struct hermes_cell cell = te_cell("t", "print(40 + 2)");
+    struct hermes_result *result = NULL;
+    struct hermes_error error = {0};
+    int status;
+
+    setup.io = HERMES_IO_TTY;
+    setup.requests = true;
+    cell.setup = &setup;
+    status = hermes_execute(engine, &cell, &result, &error);
+    if (status)
+        check_status(status, &error);
+    else if (result->outcome == HERMES_SUCCESS)
+        CHECK(te_has(result, "42") || result->warning, "%s", hermes_result_json(result, NULL));
+    else
+        CHECK(result->outcome == HERMES_ERROR && result->error_size > 0, "%s", result->error);
+    hermes_result_free(result);
+}
+
 static void questions(void)
 {
     char *text, *path = NULL, *warnings = NULL;
@@ -346,6 +384,10 @@ static const struct operation {
     {"reset command", warm_with_state, reset_command},
     {"close command", warm_with_state, close_command},
     {"questions", warm_up, questions},
+    {"tool call", no_preparation, tool_cell},
+    {"tool call, warm", warm_up, tool_cell},
+    {"terminal", no_preparation, terminal_cell},
+    {"terminal, warm", terminal_cell, terminal_cell},
 };
 
 /* One operation, each kind, each n. By default the later allocations are sampled. */
@@ -377,6 +419,8 @@ START_TEST(an_operation)
         }
     }
     alarm(0);
+    printf("%s: %lu faults\n", operation->name, total);
+    fflush(stdout);
     /* the ends of kernels need nothing that could fail */
     ck_assert(total > 0 || operation->run == shut_down || operation->run == close_command);
 }

@@ -57,7 +57,13 @@ bool modes_send(const char *data, size_t size)
     return true;
 }
 
-/* What dies is not held by a terminal that takes nothing. */
+static bool send_rescue(void)
+{
+    return modes_send(string_end, sizeof(string_end) - 1) &&
+           modes_send(to_rescue, (size_t)to_rescue_size) && modes_send(rescue, sizeof(rescue) - 1);
+}
+
+/* What dies is not held by a terminal that takes nothing: what nobody has read makes room. */
 void screen_rescue(void)
 {
     if (!taken)
@@ -65,9 +71,8 @@ void screen_rescue(void)
     taken = false;
     int flags = fcntl(STDOUT_FILENO, F_GETFL);
     fcntl(STDOUT_FILENO, F_SETFL, flags | O_NONBLOCK);
-    if (modes_send(string_end, sizeof(string_end) - 1) &&
-        modes_send(to_rescue, (size_t)to_rescue_size))
-        modes_send(rescue, sizeof(rescue) - 1);
+    if (!send_rescue() && tcflush(STDOUT_FILENO, TCOFLUSH) == 0)
+        send_rescue();
     fcntl(STDOUT_FILENO, F_SETFL, flags);
     tcsetattr(STDIN_FILENO, TCSANOW, &saved);
 }
