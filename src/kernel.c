@@ -180,6 +180,8 @@ void hr_kernel_answered(struct hr_kernel *kernel)
     hr_timer_stop(kernel->engine->loop, &kernel->again);
 }
 
+static void leave_by_itself(struct hr_kernel *kernel);
+
 static void settle_current(struct hr_kernel *kernel, const struct hr_ending *ending)
 {
     struct hr_cell *cell = kernel->current;
@@ -230,7 +232,7 @@ static void settle_reply(struct hr_kernel *kernel, const struct hr_frame *frame)
         hr_kernel_drain(kernel);
     settle_current(kernel, &ending);
     if (status == HR_REPLY_EXIT) {
-        hr_kernel_stop(kernel, HERMES_PREVIOUS_EXITED);
+        leave_by_itself(kernel);
         return;
     }
     hr_kernel_set_state(kernel, HERMES_KERNEL_IDLE);
@@ -522,10 +524,28 @@ static void shutdown_took_too_long(struct hr_timer *timer)
     hr_kernel_kill(kernel, kernel->cause);
 }
 
-void hr_kernel_stop(struct hr_kernel *kernel, enum hermes_previous cause)
+/* The interpreter has its time to exit. It runs no more cells: those that wait go to the next. */
+static void leave(struct hr_kernel *kernel)
 {
     struct hermes_engine *engine = kernel->engine;
 
+    hr_kernel_set_state(kernel, HERMES_KERNEL_STOPPING);
+    hr_kernel_send_quit(kernel); /* one that exits by itself does not read it */
+    hr_timer_start(engine->loop, &kernel->stop, hr_after_ms(engine->options.shutdown_grace_ms),
+                   shutdown_took_too_long);
+    hr_registry_requeue(kernel);
+}
+
+/* Its last cell has asked for its exit. */
+static void leave_by_itself(struct hr_kernel *kernel)
+{
+    hr_registry_unlist(kernel, HERMES_PREVIOUS_EXITED, false);
+    kernel->cause = HERMES_PREVIOUS_EXITED;
+    leave(kernel);
+}
+
+void hr_kernel_stop(struct hr_kernel *kernel, enum hermes_previous cause)
+{
     if (hr_kernel_is_ending(kernel))
         return;
     if (kernel->listed)
@@ -537,11 +557,7 @@ void hr_kernel_stop(struct hr_kernel *kernel, enum hermes_previous cause)
             hr_kernel_kill(kernel, cause);
         return;
     }
-    hr_kernel_set_state(kernel, HERMES_KERNEL_STOPPING);
-    hr_kernel_send_quit(kernel); /* one that exits by itself does not read it */
-    hr_timer_start(engine->loop, &kernel->stop, hr_after_ms(engine->options.shutdown_grace_ms),
-                   shutdown_took_too_long);
-    hr_registry_requeue(kernel);
+    leave(kernel);
 }
 
 void hr_kernel_settle_queue(struct hr_kernel *kernel, const char *why)

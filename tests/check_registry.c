@@ -523,6 +523,40 @@ START_TEST(a_reset_cell_lets_others_finish)
 END_TEST
 
 /* Close: the running cell finishes, then Python ends as Python does. */
+/* A cell that exits takes its kernel along, and no cell behind it: however long the exit takes. */
+START_TEST(an_exit_leaves_queued_cells_to_the_next)
+{
+    struct hermes_event *event;
+    char code[500];
+    uint64_t first, second;
+
+    snprintf(code, sizeof code,
+             TE_WAIT "import threading\n"
+                     "threading.Thread(target=time.sleep, args=(1000,)).start()\n"
+                     "wait('%s')\nsys.exit(3)",
+             test_path("go"));
+    first = te_submit("a", code);
+    second = te_submit("a", "print('here')");
+    te_started(first);
+    test_write_file(test_path("go"), "x", 0600);
+    event = te_done(first);
+    EXPECT(event->result, event->result->exit_code == 3 && event->result->ended);
+    hermes_event_free(event);
+    event = te_done(second);
+    EXPECT(event->result, event->result->outcome == HERMES_SUCCESS && !event->result->reused);
+    EXPECT(event->result, event->result->previous == HERMES_PREVIOUS_EXITED);
+    hermes_event_free(event);
+    do {
+        event = te_event(HERMES_EVENT_KERNEL, 0);
+        if (event->state == HERMES_KERNEL_STOPPING)
+            break;
+        hermes_event_free(event);
+    } while (true);
+    ck_assert_int_eq(event->cause, HERMES_PREVIOUS_EXITED);
+    hermes_event_free(event);
+}
+END_TEST
+
 START_TEST(close_is_orderly)
 {
     char code[500];
@@ -861,6 +895,7 @@ int main(void)
     tcase_add_test(ends, each_loss_has_its_cause);
     tcase_add_test(ends, a_reset_settles_running_and_queued_cells);
     tcase_add_test(ends, a_reset_cell_lets_others_finish);
+    tcase_add_test(ends, an_exit_leaves_queued_cells_to_the_next);
     tcase_add_test(ends, close_is_orderly);
     tcase_add_test(ends, close_is_bounded);
     tcase_add_test(ends, session_clear_disposes_the_owners_kernels);
