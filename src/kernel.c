@@ -407,13 +407,19 @@ static void settle_death(struct hr_kernel *kernel)
     settle_current(kernel, &ending);
 }
 
+bool hr_kernel_cannot_start(const struct hr_kernel *kernel)
+{
+    return !kernel->ready &&
+           (kernel->cause == HERMES_PREVIOUS_TIMEOUT || kernel->cause == HERMES_PREVIOUS_DIED);
+}
+
 static void settle_unstarted(struct hr_kernel *kernel)
 {
     struct hr_cell *cell = kernel->current;
     struct hr_buf why;
 
     kernel->current = NULL;
-    if (kernel->cause != HERMES_PREVIOUS_TIMEOUT && kernel->cause != HERMES_PREVIOUS_DIED) {
+    if (!hr_kernel_cannot_start(kernel)) {
         hr_cell_not_run(cell, "its kernel was ended while it started");
         return;
     }

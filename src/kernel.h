@@ -207,6 +207,8 @@ void hr_kernel_interrupt(struct hr_kernel *kernel, int64_t kill_after_ms);
 void hr_kernel_kill(struct hr_kernel *kernel, enum hermes_previous cause);
 /* Orderly end; with no cell attached at once, else after the running one. */
 void hr_kernel_stop(struct hr_kernel *kernel, enum hermes_previous cause);
+/* It ends because it did not start: what waits for it would fail the same way elsewhere. */
+bool hr_kernel_cannot_start(const struct hr_kernel *kernel);
 void hr_kernel_settle_queue(struct hr_kernel *kernel, const char *why);
 void hr_kernel_update_pause(struct hr_kernel *kernel);
 const char *hr_kernel_state_name(enum hermes_kernel_state state);
@@ -227,6 +229,8 @@ int hr_registry_acquire(struct hermes_engine *engine, struct hr_spec *spec, bool
 void hr_registry_unlist(struct hr_kernel *kernel, enum hermes_previous cause, bool state_reset);
 /* Cells queued at a kernel that ended go to a fresh one. */
 void hr_registry_requeue(struct hr_kernel *kernel);
+/* Before a cell is placed: those that wait for its key at a kernel that ends go first. */
+void hr_registry_keep_order(struct hermes_engine *engine, const struct hr_spec *spec);
 void hr_registry_trim(struct hermes_engine *engine); /* the cap */
 int hr_registry_pin(struct hermes_engine *engine, const char *session, bool pinned);
 void hr_registry_arm_idle(

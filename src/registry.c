@@ -355,6 +355,8 @@ int hr_registry_acquire(struct hermes_engine *engine, struct hr_spec *spec, bool
 
 void hr_registry_requeue(struct hr_kernel *kernel)
 {
+    bool moved = kernel->queued > 0;
+
     while (kernel->queued) {
         struct hr_cell *cell = HR_CONTAINER(kernel->queue.next, struct hr_cell, link);
         struct hermes_error error;
@@ -369,6 +371,20 @@ void hr_registry_requeue(struct hr_kernel *kernel)
             hr_cell_start_failed(cell, error.text);
         else
             hr_kernel_enqueue(fresh, cell);
+    }
+    if (moved)
+        hr_registry_trim(kernel->engine); /* its place may have been taken meanwhile */
+}
+
+/* A kernel that is being killed keeps its queue until it is gone: no new cell may overtake that. */
+void hr_registry_keep_order(struct hermes_engine *engine, const struct hr_spec *spec)
+{
+    HR_LIST_EACH (link, &engine->kernels) {
+        struct hr_kernel *kernel = HR_CONTAINER(link, struct hr_kernel, link);
+
+        if (kernel->state == HERMES_KERNEL_STOPPING && !hr_kernel_cannot_start(kernel) &&
+            same_key(kernel->spec, spec))
+            hr_registry_requeue(kernel);
     }
 }
 

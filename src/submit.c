@@ -66,9 +66,11 @@ static int place_cell(struct hermes_engine *engine, struct hr_cell *cell,
 {
     struct hermes_error why = {0};
     struct hr_kernel *kernel;
-    int status =
-        hr_registry_acquire(engine, cell->spec, cell->flags & HERMES_CELL_RESET, &kernel, &why);
+    int status;
 
+    hr_registry_keep_order(engine, cell->spec);
+    status =
+        hr_registry_acquire(engine, cell->spec, cell->flags & HERMES_CELL_RESET, &kernel, &why);
     if (status == HERMES_ENOMEM)
         return hr_error_set(error, HERMES_ENOMEM, 0, "out of memory");
     if (status == HERMES_EAGAIN)

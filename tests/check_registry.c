@@ -557,6 +557,62 @@ START_TEST(an_exit_leaves_queued_cells_to_the_next)
 }
 END_TEST
 
+/*
+ * A cell that waits at a kernel that is being killed is not overtaken by one that is submitted
+ * while the kill takes its time.
+ */
+START_TEST(a_killed_kernels_queue_is_not_overtaken)
+{
+    uint64_t ids[3];
+    struct hermes_event *event;
+    struct hermes_cell cell = te_cell("a", NULL);
+    char code[600];
+
+    te_set(engine, "kill_grace", "1");
+    snprintf(code, sizeof code,
+             TE_WAIT "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+                     "touch('%s')\ntime.sleep(1000)",
+             test_path("here"));
+    cell.code = code;
+    ids[0] = te_submit_cell(&cell);
+    ids[1] = te_submit("a", "order = [1]");
+    ck_assert(te_wait_file(test_path("here")));
+    ck_assert_int_eq(hermes_kill(engine, ids[0], NULL), 0);
+    ids[2] = te_submit("a", "print(globals().get('order'))");
+    event = te_done(ids[2]);
+    EXPECT_OUTPUT(event->result, "[1]\n");
+    hermes_event_free(event);
+    for (int i = 0; i < 2; i++)
+        hermes_event_free(te_done(ids[i]));
+}
+END_TEST
+
+/* Its cells go to a fresh kernel: that one counts, too. */
+START_TEST(a_killed_kernels_queue_keeps_the_cap)
+{
+    uint64_t ids[2];
+    struct hermes_cell cell = te_cell("a", NULL);
+    char code[600];
+
+    te_set(engine, "kill_grace", "1");
+    te_set(engine, "max_session_kernels", "1");
+    snprintf(code, sizeof code,
+             TE_WAIT "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+                     "touch('%s')\ntime.sleep(1000)",
+             test_path("here"));
+    cell.code = code;
+    ids[0] = te_submit_cell(&cell);
+    ids[1] = te_submit("a", "1");
+    ck_assert(te_wait_file(test_path("here")));
+    ck_assert_int_eq(hermes_kill(engine, ids[0], NULL), 0);
+    te_succeeds("b", "1"); /* takes the place of the one that dies */
+    hermes_event_free(te_done(ids[0]));
+    ck_assert_uint_eq(te_kernel_count(engine), 1);
+    hermes_event_free(te_done(ids[1]));
+    ck_assert_uint_eq(te_kernel_count(engine), 1);
+}
+END_TEST
+
 START_TEST(close_is_orderly)
 {
     char code[500];
@@ -896,6 +952,8 @@ int main(void)
     tcase_add_test(ends, a_reset_settles_running_and_queued_cells);
     tcase_add_test(ends, a_reset_cell_lets_others_finish);
     tcase_add_test(ends, an_exit_leaves_queued_cells_to_the_next);
+    tcase_add_test(ends, a_killed_kernels_queue_is_not_overtaken);
+    tcase_add_test(ends, a_killed_kernels_queue_keeps_the_cap);
     tcase_add_test(ends, close_is_orderly);
     tcase_add_test(ends, close_is_bounded);
     tcase_add_test(ends, session_clear_disposes_the_owners_kernels);
