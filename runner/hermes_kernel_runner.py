@@ -36,6 +36,7 @@ IDLE, CHECK, RUNNING, SETTLE, REPLY = range(5)
 ECHO, AWAIT, DISPLAY, INTERACTIVE = 1, 2, 4, 8
 TEXT_LIMIT = 256 << 10
 SOURCES_LIMIT = 32 << 20    # characters; linecache may have them a second time
+SOURCE_COST = 1000          # what each adds to them: names, tables, objects
 DISPLAY_LIMIT = (16 << 20) - (512 << 10)
 LOW_LIMIT, HIGH_LIMIT = 900, 3000   # of recursion: what the runner works with, what it describes exceptions with
 SHIFT_FROM = 300            # lines; see compile_at()
@@ -967,19 +968,27 @@ def register(name, source):
     global sources_size
     old = sources.pop(name, None)
     if old is not None:
-        sources_size -= len(old)
+        sources_size -= len(old) + SOURCE_COST
     sources[name] = source
-    sources_size += len(source)
+    sources_size += len(source) + SOURCE_COST
     if sources_size > SOURCES_LIMIT:
-        for key in list(sources):
-            if key != script_name and key != name and sources_size > SOURCES_LIMIT:
-                sources_size -= len(sources.pop(key))
-                try:
-                    modules['linecache'].cache.pop(key, None)
-                except Exception:
-                    pass
+        drop_old_sources(name)
     if 'linecache' not in hooks:
         fill_linecache((name,))
+
+
+def drop_old_sources(newest):
+    """Many at a time, since each look at all of them costs."""
+    global sources_size
+    for key in list(sources):
+        if sources_size <= SOURCES_LIMIT * 7 // 8:
+            break
+        if key != script_name and key != newest:
+            sources_size -= len(sources.pop(key)) + SOURCE_COST
+            try:
+                modules['linecache'].cache.pop(key, None)
+            except Exception:
+                pass
 
 
 def overlay(name, source, line):

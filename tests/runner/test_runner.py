@@ -1053,6 +1053,13 @@ class Sources(Case):
         pages = kernel.value('int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20')
         self.assertLess(int(pages), 120)
 
+    def test_many_small_ones_are_bounded_too(self):
+        kernel = self.kernel()
+        self.ok(kernel, 'import linecache')
+        for i in range(36000):
+            kernel.run('n = 1', name='<cell %d>' % i)
+        self.assertLess(int(kernel.value('len(linecache.cache)')), 34000)
+
     def test_the_finder_leaves_no_trace_on_the_module(self):
         kernel = self.kernel()
         self.ok(kernel, 'import linecache, sys\nprint(type(linecache.__loader__).__name__, linecache.__spec__.loader '
