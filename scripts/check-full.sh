@@ -13,10 +13,23 @@ tree "no epoll: build" "$top/build-noepoll" --disable-epoll --enable-werror --en
 tree "faults: build" "$top/build-fault" --enable-fault-injection --enable-asan --enable-ubsan --enable-werror \
     --enable-tests && suites "faults: suites" "$top/build-fault" SUITES CK_TIMEOUT_MULTIPLIER=6 || :
 
-# ---- sanitizers and valgrind over more ----------------------------------------------------------------
+# ---- analysers, sanitizers and valgrind over more ----------------------------------------------------------------
+for tool in cppcheck clang-tidy gcc; do
+    step "analysis: $tool" "$top/scripts/analyse.sh" "$build" $tool || :
+done
+# A black-box test may expect a bad status, so what a sanitizer says goes to files, too: there must be none.
+reports=$top/build-asan/reports
+rm -rf "$reports"
+mkdir -p "$reports"
+ASAN_OPTIONS=log_path=$reports/asan UBSAN_OPTIONS=log_path=$reports/ubsan:print_stacktrace=1
+TSAN_OPTIONS=log_path=$reports/tsan
+export ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS
 suites "asan+ubsan: scripts" "$top/build-asan" SCRIPT_TESTS -j"$(jobs)" || :
 suites "asan+ubsan: cases" "$top/build-asan" CASE_TESTS HERMES_CASES_JOBS=2 || :
+suites "tsan: scripts" "$top/build-tsan" SCRIPT_TESTS -j"$(jobs)" || :
 suites "tsan: cases" "$top/build-tsan" CASE_TESTS HERMES_CASES_JOBS=2 || :
+unset ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS
+step "sanitizers: nothing reported" sh -c "cat \"$reports\"/* 2>/dev/null && exit 1 || exit 0" || :
 for suite in "$build"/tests/check_*; do
     [ -x "$suite" ] && [ ! -d "$suite" ] || continue
     step "valgrind: ${suite##*/}" env -C "$build" CK_TIMEOUT_MULTIPLIER=30 HERMES_REPL="$build/hermes-repl" \

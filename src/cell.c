@@ -158,7 +158,7 @@ static struct hr_collector *stream_collector(struct hr_cell *cell, int stream)
     };
 
     if (*slot)
-        return *slot;
+        return *slot; /* cppcheck-suppress identicalInnerCondition; it returns a pointer */
     if (options->spill && stream == 1 && !(cell->flags & HERMES_CELL_NO_SPILL)) {
         limits.spill_limit_bytes = (uint64_t)options->spill_limit;
         limits.spill_directory = spill_directory(cell);

@@ -391,7 +391,7 @@ static bool read_venv_version(const char *root, long *ret_major, long *ret_minor
 static int take_venv_program(struct search *search, const char *root, char *path, char **ret_path)
 {
     enum kind kind = kind_of(path);
-    char *executable;
+    char *executable = NULL;
     long major, minor;
     int code;
 

@@ -140,11 +140,13 @@ static size_t stream_read_some(struct hr_stream *stream)
 /* Read it or not; what was typed at a terminal is written in any case. */
 static void watch_stream(struct hr_stream *stream, bool read)
 {
-    const struct hr_tty *tty = stream->kernel ? stream->kernel->tty : NULL;
+    const struct hr_kernel *kernel = stream->kernel;
 
-    if (stream->watch.fd >= 0)
-        hr_watch_change(stream->kernel->engine->loop, &stream->watch,
-                        (read ? HR_READ : 0u) | (tty && tty->input.size ? HR_WRITE : 0u));
+    if (stream->watch.fd < 0)
+        return; /* it has no kernel, or no more */
+    hr_watch_change(kernel->engine->loop, &stream->watch,
+                    (read ? HR_READ : 0u) |
+                        (kernel->tty && kernel->tty->input.size ? HR_WRITE : 0u));
 }
 
 static void hold_over(struct hr_timer *timer)

@@ -124,7 +124,7 @@ int hr_place_find(struct hermes_engine *engine, enum hermes_mode mode, const cha
 int hermes_find_python(struct hermes_engine *engine, enum hermes_mode mode, const char *python,
                        char **ret_path, struct hermes_error *error)
 {
-    struct hr_place place;
+    struct hr_place place = {0};
     int status = hr_place_find(engine, mode, python, NULL, &place, error);
 
     if (!status) {

@@ -360,7 +360,7 @@ void hr_registry_requeue(struct hr_kernel *kernel)
     while (kernel->queued) {
         struct hr_cell *cell = HR_CONTAINER(kernel->queue.next, struct hr_cell, link);
         struct hermes_error error;
-        struct hr_kernel *fresh;
+        struct hr_kernel *fresh = NULL;
 
         hr_list_remove(&cell->link);
         kernel->queued--;

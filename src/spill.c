@@ -129,7 +129,7 @@ static void sweep(int directory_fd)
     entries = list_entries(directory, &count);
     if (entries)
         qsort(entries, count, sizeof *entries, newest_first);
-    for (i = 0; i < count; i++)
+    for (i = 0; entries && i < count; i++)
         if (i + 1 >= HR_SPILL_KEEP || entries[i].changed < now - HR_SPILL_SECONDS)
             (void)unlinkat(directory_fd, entries[i].name, 0);
     hr_free(entries);

@@ -356,6 +356,7 @@ static bool belongs_to_cell(const struct hr_tool_peer *peer, struct hr_kernel *k
                             const cJSON *request)
 {
     const cJSON *cell = cJSON_GetObjectItemCaseSensitive(request, "cell");
+    const char *given = cJSON_GetStringValue(cell);
     char expected[20];
 
     while (!kernel->ready && !hr_kernel_is_ending(kernel) && hr_kernel_read_control(kernel))
@@ -364,7 +365,7 @@ static bool belongs_to_cell(const struct hr_tool_peer *peer, struct hr_kernel *k
         return false;
     snprintf(expected, sizeof expected, "%016llx", (unsigned long long)kernel->current->wire_id);
     if (cell || peer->kernel || peer->pid == kernel->process.python)
-        if (!cJSON_IsString(cell) || strcmp(cell->valuestring, expected) != 0)
+        if (!given || strcmp(given, expected) != 0)
             return false;
     if (peer->kernel || peer->pid == kernel->process.python)
         return true;
@@ -396,7 +397,8 @@ static char *take_arguments(const cJSON *request, const char *tool)
 {
     const cJSON *text = cJSON_GetObjectItemCaseSensitive(request, "arguments");
     const cJSON *given = cJSON_GetObjectItemCaseSensitive(request, "args");
-    cJSON *parsed = cJSON_IsString(text) ? parse_whole(text->valuestring, strlen(text->valuestring))
+    const char *words = cJSON_GetStringValue(text);
+    cJSON *parsed = words                   ? parse_whole(words, strlen(words))
                     : cJSON_IsObject(given) ? cJSON_Duplicate(given, 1)
                                             : NULL;
     bool stripped =
@@ -405,8 +407,8 @@ static char *take_arguments(const cJSON *request, const char *tool)
 
     if (!text && !given)
         return hr_strdup("{}");
-    if (cJSON_IsObject(parsed) && cJSON_IsString(text) && !stripped) {
-        arguments = hr_strdup(text->valuestring);
+    if (cJSON_IsObject(parsed) && words && !stripped) {
+        arguments = hr_strdup(words);
     } else if (cJSON_IsObject(parsed)) {
         printed = cJSON_PrintUnformatted(parsed);
         arguments = hr_strdup(printed);

@@ -76,7 +76,7 @@ ssize_t hr_frame_decode(const char *data, size_t size, struct hr_frame *ret, con
     if (size - HR_FRAME_HEADER_SIZE < ret->body_size)
         return 0;
     ret->body = data + HR_FRAME_HEADER_SIZE;
-    return (ssize_t)(HR_FRAME_HEADER_SIZE + ret->body_size);
+    return (ssize_t)HR_FRAME_HEADER_SIZE + (ssize_t)ret->body_size;
 }
 
 bool hr_fields_open(struct hr_fields *fields, const char *body, size_t size)

@@ -27,16 +27,16 @@ static bool refuse(struct strbuf *error, const char *path, int number)
 static int create(const char *prefix, int size, const char *name, mode_t mode, char **ret_name)
 {
     int fd = -1;
+    *ret_name = NULL;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         uint64_t random = 0;
         if (getentropy(&random, sizeof random) < 0)
             random = ((uint64_t)getpid() << 32) ^ (uint64_t)(uintptr_t)&random ^ (uint64_t)attempt;
+        free(*ret_name);
         *ret_name = xasprintf("%.*s.%s-%08" PRIx64, size, prefix, name, random & 0xFFFFFFFF);
         fd = open(*ret_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
         if (fd >= 0 || errno != EEXIST)
             break;
-        if (attempt + 1 < ATTEMPTS)
-            free(*ret_name);
     }
     return fd;
 }

@@ -78,6 +78,8 @@ static void add_case(struct batch *batch, const struct hermes_result *result)
     if (verdict == JUNIT_PASSED && !batch->current->number)
         return;
     struct junit_case *one = batch_add_case(batch, batch->current);
+    if (!one)
+        return; /* none are wanted */
     one->verdict = verdict;
     one->seconds = (double)result->duration_us / 1e6;
     if (verdict == JUNIT_PASSED)
@@ -104,7 +106,7 @@ void batch_record_result(struct batch *batch, const struct hermes_result *result
     record->execution_count = result->execution_count;
     if (batch_keeps_outputs(batch) && result->outcome != HERMES_SUCCESS && result->error_size)
         outputs_set_error(&record->outputs, result->error, result->error_size);
-    if (batch->options->junit && batch->options->format != BATCH_VERIFY)
+    if (batch->options->format != BATCH_VERIFY)
         add_case(batch, result);
 }
 
@@ -166,6 +168,8 @@ static void add_skipped(struct batch *batch)
         if (!item->number || batch->records[item->cell].fate == FATE_RUN)
             continue;
         struct junit_case *one = batch_add_case(batch, item);
+        if (!one)
+            return;
         one->verdict = JUNIT_SKIPPED;
         one->message = xstrdup("not run: the run ended before this cell");
     }

@@ -29,7 +29,9 @@ static void list_matches(struct plain *plain)
     size_t count = 0, selected, width = 1;
     const struct edit_match *matches = edit_popup(plain->edit, &count, &selected);
     struct strbuf out = STRBUF_INIT;
-    for (size_t i = 0; matches && i < count; i++) {
+    if (!matches)
+        count = 0;
+    for (size_t i = 0; i < count; i++) {
         size_t length = strlen(matches[i].text) + 2;
         width = length > width ? length : width;
     }

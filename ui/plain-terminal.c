@@ -139,7 +139,7 @@ unsigned plain_signals_take(int *ret_number)
                 break;
             default:
                 flags |= PLAIN_END;
-                *ret_number = bytes[i];
+                *ret_number = (unsigned char)bytes[i];
                 break;
             }
         }

@@ -82,7 +82,7 @@ struct options {
     char **argv;
 };
 
-/* Where the program lies; made by the linker. */
+/* Where the program lies; made by the linker. NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl*) */
 extern const char __executable_start[] __attribute__((weak));
 extern const char etext[] __attribute__((weak));
 
@@ -394,7 +394,11 @@ static int fork_kernel(struct guard *guard, const struct options *options)
 
     if (pipe2(result, O_CLOEXEC | O_NONBLOCK))
         return errno;
-    guard->kernel = vfork(); /* nothing else to do until it has become the interpreter */
+    /*
+     * There is nothing else to do until the child has become the interpreter, and nobody but us
+     * shares its memory.
+     */
+    guard->kernel = vfork(); /* NOLINT(clang-analyzer-*) */
     if (guard->kernel == 0) {
         error = become_kernel(guard, options);
         if (write(result[1], &error, sizeof error) < 0)

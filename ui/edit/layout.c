@@ -39,7 +39,7 @@ static void show(struct layout_cell *cell, const char *text, size_t size, int wi
 
 static size_t add_marks(const char *text, size_t size, struct layout_cell *cell)
 {
-    size_t at = cell->size, shown = cell->size;
+    size_t at = cell->size, shown = at;
     uint32_t code;
     int width;
     while (at < size && (unsigned char)text[at] >= 0x80) {

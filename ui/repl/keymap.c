@@ -46,6 +46,7 @@ static void unbind_clashes(struct keymap *keymap, enum keymap_table table, const
     size_t kept = 0, size = strlen(keys);
     for (size_t i = 0; i < keymap->count; i++) {
         struct binding binding = keymap->items[i];
+        /* What was freed is not counted any more. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
         size_t length = strlen(binding.keys);
         bool longer =
             length > size && strncmp(binding.keys, keys, size) == 0 && binding.keys[size] == ' ';

@@ -162,7 +162,6 @@ static void renew_cell(struct repl_cell_data *data, const struct document_cell *
         data->cell.view = NULL;
         data->cell.source_size = text.size;
         data->cell.source = xmemdup0(strbuf_text(&text), text.size);
-        same = true;
     }
     data->cell.edited = repl_document_hash(strbuf_text(&text), text.size) != data->source_hash;
     data->cell.kind = cell->kind;

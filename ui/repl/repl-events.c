@@ -33,7 +33,7 @@ static char *end_in_a_word(enum hermes_previous cause, const struct hermes_resul
         [HERMES_PREVIOUS_IDLE] = "idle too long", [HERMES_PREVIOUS_KEY_CHANGED] = "other settings",
     };
     char *death = cause == HERMES_PREVIOUS_DIED ? death_in(result) : NULL;
-    if (death && result->limit) {
+    if (death && result && result->limit) {
         char *killed = xasprintf("killed (%s)", death);
         free(death);
         return killed;

@@ -53,6 +53,8 @@ struct repl_session *repl_front_session(const struct repl *repl)
 void repl_bring_front(struct repl *repl, struct repl_session *session)
 {
     struct repl_session *before = repl->in_front;
+    if (!session)
+        return;
     repl->in_front = session;
     session->unread = session->failed = false;
     for (size_t i = 0; i < session->item_count; i++) {

@@ -84,7 +84,7 @@ static void run_command(const struct tool_context *context, const char *command,
 void tool_terminal(const struct tool_context *context, const cJSON *arguments,
                    struct strbuf *result_json)
 {
-    const char *command = NULL, *workdir = NULL;
+    const char *command = "", *workdir = NULL;
     double timeout =
         (double)(context->settings ? context->settings->terminal_timeout_ms : TIMEOUT_DEFAULT_MS) /
         1000;

@@ -156,6 +156,7 @@ struct place {
 static void add_line(struct strbuf *diff, char sign, const struct text_line *line)
 {
     strbuf_addc(diff, sign);
+    /* One of a list. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
     strbuf_add(diff, line->text, line->size);
     strbuf_adds(diff, line->end == 2 ? "\r\n" : "\n");
     if (!line->end)

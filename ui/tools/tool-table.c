@@ -58,13 +58,14 @@ bool tool_find(const struct tool_settings *settings, const char *name, struct to
     const struct tool_command *command = tool_settings_command(settings, name);
     if (!row && !command)
         return false;
-    struct tool tool =
-        row ? *row : (struct tool){command->name, NULL, command->help, true, tool_command};
+    if (row)
+        *ret_tool = *row;
+    else
+        *ret_tool = (struct tool){command->name, NULL, command->help, true, tool_command};
     if (command && command->signature)
-        tool.signature = command->signature;
+        ret_tool->signature = command->signature;
     if (command && command->help[0])
-        tool.help = command->help;
-    *ret_tool = tool;
+        ret_tool->help = command->help;
     return true;
 }
 

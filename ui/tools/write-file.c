@@ -15,7 +15,7 @@
 void tool_write_file(const struct tool_context *context, const cJSON *arguments,
                      struct strbuf *result_json)
 {
-    const char *name = NULL, *content = NULL;
+    const char *name = "", *content = "";
     const struct argument table[] = {
         {"path", ARGUMENT_TEXT, true, {.text = &name}, 0, -1},
         {"content", ARGUMENT_TEXT, true, {.text = &content}, 0, -1},

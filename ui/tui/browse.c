@@ -244,7 +244,7 @@ static void copy(struct tui *tui, bool source)
 {
     const struct transcript_view *view = front_view(tui);
     struct strbuf text = STRBUF_INIT;
-    size_t low = view->chosen, high = view->chosen;
+    size_t low = view->chosen, high = low;
     if (tui->focus != FOCUS_BROWSE)
         low = high = tui->front->item_count ? cell_from(tui, tui->front->item_count - 1, -1) : 0;
     else if (view->mark != SIZE_MAX && view->mark < low)

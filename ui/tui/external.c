@@ -112,7 +112,7 @@ void tui_edit_outside(struct tui *tui)
 static void page(struct tui *tui, char *path)
 {
     const char *pager = wish("PAGER", NULL, "less");
-    setenv("LESS", getenv("LESS") ? getenv("LESS") : "-R", 1);
+    setenv("LESS", "-R", 0);
     char *command = xasprintf("%s <\"$1\"", pager);
     run_child(tui, command, path, false);
     free(command);

@@ -101,7 +101,7 @@ static int compare_bins(const void *a, const void *b, void *context)
 static void split(struct palette *palette, struct box *box)
 {
     struct bin *bins = palette->bins + box->first;
-    uint64_t pixels = bins[0].count;
+    uint64_t pixels;
     size_t half = 1;
     qsort_r(bins, box->count, sizeof(*bins), compare_bins, &box->axis);
     for (pixels = bins[0].count; half + 1 < box->count; half++) {
@@ -167,7 +167,7 @@ static void add_palette(struct strbuf *out, const struct palette *palette)
         strbuf_addc(out, '#');
         add_number(out, (uint64_t)i);
         strbuf_adds(out, ";2");
-        for (int axis = 0; axis < 3; axis++) {
+        for (int axis = 0; axis < 3 && box->pixels; axis++) {
             uint64_t sum = 0;
             for (size_t k = box->first; k < box->first + box->count; k++)
                 sum += palette->bins[k].sum[axis];
