@@ -83,7 +83,7 @@ step "faults of the disk: each" env HERMES_TEST_SRCDIR="$top" HERMES_REPL="$buil
     "${TEST_PYTHON:-/usr/bin/python3}" -B "$top/tests/e2e/test_faults.py" || :
 step "kill matrix, whole" env HERMES_TEST_BUILDDIR="$build" HERMES_REPL="$build/hermes-repl" \
     "${TEST_PYTHON:-/usr/bin/python3}" -B "$top/tests/e2e/kill_matrix.py" --full || :
-step "soak" "$top/scripts/soak.sh" "$build/hermes-repl" || :
+step "soak" make -C "$build" soak || :
 step "distcheck" make -C "$build" distcheck DISTCHECK_CONFIGURE_FLAGS="--enable-tests" || :
 step "debian packages" env DEB_BUILD_OPTIONS="nocheck parallel=$(jobs)" "$top/scripts/package.sh" "$build" \
     "$build/package" || :
