@@ -158,6 +158,8 @@ def main():
     texts = version, sys.executable or '', sys.prefix
     fields = [text.encode('utf-8', 'surrogateescape') for text in texts]
     fields += magic, compiled, b'%d' % getpid(), private.pop('boot', b'')
+    if 'spare' in settings:
+        fields.append(startup_files())
     post(b'R', 0, bytes(8), pack(fields))
     del magic, compiled, script, settings, arguments, fields, items
     try:
@@ -493,6 +495,8 @@ def serve():
             if aux >= 0 and not aux_lock.locked():
                 start_thread(answer_requests)
             if frame[1] != 0x58 or frame[0] != 0xc8:
+                if frame[1] == 0x42:
+                    bind(frame)
                 job[STAGE] = IDLE
                 continue
             if troubles < 20:
@@ -943,10 +947,8 @@ def flush_c():
 # ---- sources --------------------------------------------------------------------------------------
 
 def set_up_sources(settings, script):
-    global script_name
     if settings.get('source_name') and script:
-        script_name = settings['source_name']
-        sources[script_name] = script.decode('utf-8', 'replace').lstrip('\ufeff')
+        set_script(settings['source_name'], script)
     cached = modules.get('linecache')
     if cached is not None:
         try:
@@ -962,6 +964,12 @@ def set_up_sources(settings, script):
         hooks['bdb'] = mend_debugger
     if hooks:
         sys.meta_path.insert(0, Finder())
+
+
+def set_script(name, text):
+    global script_name
+    script_name = name
+    sources[name] = text.decode('utf-8', 'replace').lstrip('\ufeff')
 
 
 def register(name, source):
@@ -1273,13 +1281,48 @@ def loading_on_first_call(name):
 
 
 for name in ('mend_descriptor', 'mend_streams', 'find_fflush', 'leave_child', 'run_special', 'help_spawn',
-             'mend_debugger', 'describe', 'user_part', 'to_answer'):
+             'mend_debugger', 'describe', 'user_part', 'to_answer', 'startup_files', 'bind'):
     private[name] = loading_on_first_call(name)
 own_pid = getpid()
 
 
 # ==== later ====
 # Everything below is compiled on its own, comes as bytes, and is run by load_later(). Most kernels never need it.
+
+# ---- spares -----------------------------------------------------------------------------------------
+#
+# A kernel that is started before it is needed is an old one as soon as a new interpreter would start otherwise.
+
+def startup_files():
+    """The names of what decided how this interpreter started, each ended by a NUL; some may not be there."""
+    site = modules.get('site')
+    folders, names = [], [sys.executable, sys.prefix + '/pyvenv.cfg']
+    try:
+        folders += site.getsitepackages()
+        folders.append(site.getusersitepackages())
+    except Exception:
+        pass
+    for folder in folders:
+        try:
+            names += [folder + '/' + name for name in posix.listdir(folder) if name.endswith('.pth')]
+        except OSError:
+            pass
+    for folder in sys.path:
+        names += folder + '/sitecustomize.py', folder + '/usercustomize.py'
+    for module in list(modules.values()):
+        names.append(getattr(module, '__file__', None))
+    names = [name for name in folders + names if type(name) is str and name[:1] == '/']
+    return b''.join([name.encode('utf-8', 'surrogateescape') + b'\0' for name in dict.fromkeys(names)])
+
+
+def bind(frame):
+    """This spare has become a kernel of somebody whose first cell comes next, from a script of that text."""
+    size = number(frame, 20)
+    name = frame[24:24 + size].decode('utf-8', 'surrogateescape')
+    set_script(name, frame[28 + size:])
+    if 'linecache' not in hooks:
+        fill_linecache((name,))
+
 
 # ---- mending, the end of a forked child ----------------------------------------------------------
 

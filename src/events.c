@@ -78,7 +78,7 @@ void hr_event_kernel(struct hr_kernel *kernel)
 {
     struct hr_event *event;
 
-    if (!kernel->engine->event_wanted)
+    if (!kernel->engine->event_wanted || kernel->spare)
         return;
     event = hr_event_new(HERMES_EVENT_KERNEL, NULL, 0);
     if (!event)

@@ -42,14 +42,17 @@ static void background_output(struct hr_kernel *kernel, int stream, const char *
         kernel->background = hr_collector_new(&limits);
     if (kernel->background)
         hr_collector_feed(kernel->background, data, size);
-    if (kernel->engine->event_wanted) {
+    if (kernel->engine->event_wanted || kernel->spare) {
         struct hr_event *event = hr_event_new(HERMES_EVENT_BACKGROUND, data, size);
 
         if (event) {
             event->public.kernel = kernel->id;
             event->public.stream = stream;
         }
-        hr_event_push(kernel->engine, event);
+        if (kernel->spare)
+            hr_spare_hold(kernel, event);
+        else
+            hr_event_push(kernel->engine, event);
     }
 }
 
@@ -323,6 +326,8 @@ static bool add_settings(const struct hr_kernel *kernel, const struct hr_cell *f
         add_setting(&settings, "source_name", first->file_name);
     if (parts)
         add_setting(&settings, "parts", parts);
+    if (kernel->spare)
+        add_setting(&settings, "spare", "1");
     if (kernel->tool_token)
         add_setting(&settings, "tools", kernel->staging);
     if (kernel->moves)
@@ -384,6 +389,22 @@ bool hr_kernel_send_execute(struct hr_kernel *kernel, struct hr_cell *cell)
     done = !head.failed && send_frame(kernel, HR_FRAME_EXECUTE, flags, cell->wire_id, head.data,
                                       head.size, cell->code, cell->code_size);
     hr_buf_done(&head);
+    return done;
+}
+
+bool hr_kernel_send_bind(struct hr_kernel *kernel, const struct hr_cell *first)
+{
+    struct hr_buf body;
+    bool done = true;
+
+    kernel->bind_due = false;
+    hr_buf_init(&body, 0);
+    if (first->whole_source && first->file_name)
+        done = hr_buf_add_u32(&body, 2) &&
+               hr_fields_add(&body, first->file_name, strlen(first->file_name)) &&
+               hr_fields_add(&body, first->whole_source, first->whole_source_size) &&
+               send_frame(kernel, HR_FRAME_BIND, 0, 0, body.data, body.size, NULL, 0);
+    hr_buf_done(&body);
     return done;
 }
 

@@ -25,6 +25,11 @@ void hr_kernel_process_gone(struct hr_process *process);
 
 /* kernel-start.c */
 const char *hr_kernel_directory(const struct hr_kernel *kernel); /* NULL: that of the host */
+/*
+ * What the process would have as its environment if it was started now, for this spec.
+ * hr_env_free()
+ */
+char **hr_kernel_environment(const struct hr_kernel *kernel, const struct hr_spec *spec);
 
 /* kernel-words.c */
 /* Returns the option whose limit was met, or NULL. */
@@ -46,6 +51,8 @@ bool hr_kernel_read_stream(struct hr_stream *stream, size_t limit);
 void hr_kernel_watch_control(struct hr_kernel *kernel); /* as what waits demands */
 /* false: out of memory */
 bool hr_kernel_send_init(struct hr_kernel *kernel, const struct hr_cell *first);
+/* To a spare that has become a kernel. false: out of memory */
+bool hr_kernel_send_bind(struct hr_kernel *kernel, const struct hr_cell *first);
 bool hr_kernel_send_execute(struct hr_kernel *kernel, struct hr_cell *cell);
 void hr_kernel_send_quit(struct hr_kernel *kernel);
 bool hr_kernel_send_attend(struct hr_kernel *kernel); /* false: out of memory */

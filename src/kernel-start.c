@@ -85,10 +85,9 @@ static int open_channels(struct hr_kernel *kernel, struct hr_process_request *re
     return error;
 }
 
-static char **make_environment(struct hr_kernel *kernel)
+char **hr_kernel_environment(const struct hr_kernel *kernel, const struct hr_spec *spec)
 {
     extern char **environ;
-    const struct hr_spec *spec = kernel->spec;
     /* a terminal's size is asked of itself, where it is right after a change too */
     const char *set[] = {"HERMES_TREE_ID",
                          kernel->process.tree_id,
@@ -213,7 +212,7 @@ static int start_process(struct hr_kernel *kernel, struct hermes_error *error)
                                  : 0;
 
     if (!status) {
-        environment = make_environment(kernel);
+        environment = hr_kernel_environment(kernel, kernel->spec);
         failed = environment ? open_channels(kernel, &request) : ENOMEM;
     }
     if (!status && !failed)
@@ -269,6 +268,7 @@ void hr_kernel_free(struct hr_kernel *kernel)
     hr_free(kernel->staging);
     hr_free(kernel->prefix);
     hr_free(kernel->tool_token);
+    hr_spare_free(kernel);
     keep_authority(kernel);
     hr_free(kernel);
 }
@@ -317,8 +317,8 @@ static int find_parts(struct hermes_engine *engine, struct hermes_error *error)
     return status;
 }
 
-int hr_kernel_new(struct hermes_engine *engine, struct hr_spec *spec, struct hr_kernel **ret,
-                  struct hermes_error *error)
+int hr_kernel_spawn(struct hermes_engine *engine, struct hr_spec *spec, struct hr_kernel **ret,
+                    struct hermes_error *error)
 {
     struct hr_kernel *kernel;
     int failed, status = find_parts(engine, error);
@@ -348,16 +348,35 @@ int hr_kernel_new(struct hermes_engine *engine, struct hr_spec *spec, struct hr_
         hr_kernel_free(kernel);
         return status;
     }
-    kernel->id = hr_engine_id(engine);
-    kernel->generation = ++spec->owner->generation;
-    kernel->pinned = spec->owner->child != NULL;
-    kernel->started_ns = kernel->last_used_ns = hr_now_ns();
-    kernel->started_boot_ns = hr_boot_ns();
-    kernel->listed = true;
     hr_list_append(&engine->kernels, &kernel->link);
     hr_timer_start(engine->loop, &kernel->stop, hr_after_ms(engine->options.start_timeout_ms),
                    start_took_too_long);
+    *ret = kernel;
+    return 0;
+}
+
+void hr_kernel_introduce(struct hr_kernel *kernel)
+{
+    struct hr_owner *owner = kernel->spec->owner;
+
+    kernel->id = hr_engine_id(kernel->engine);
+    kernel->generation = ++owner->generation;
+    kernel->pinned = owner->child != NULL;
+    kernel->started_ns = kernel->last_used_ns = hr_now_ns();
+    kernel->started_boot_ns = hr_boot_ns();
+    kernel->listed = true;
     hr_event_kernel(kernel);
+}
+
+int hr_kernel_new(struct hermes_engine *engine, struct hr_spec *spec, struct hr_kernel **ret,
+                  struct hermes_error *error)
+{
+    struct hr_kernel *kernel;
+    int failed, status = hr_kernel_spawn(engine, spec, &kernel, error);
+
+    if (status)
+        return status;
+    hr_kernel_introduce(kernel);
     failed = hr_engine_need_thread(engine);
     if (failed) {
         kernel->listed = false; /* it never served anybody */

@@ -55,6 +55,8 @@ void hr_kernel_set_state(struct hr_kernel *kernel, enum hermes_kernel_state stat
         return;
     if (!(transitions[kernel->state] & 1u << state))
         abort(); /* a fault of this file; no input leads here */
+    if (kernel->spare && kernel->state == HERMES_KERNEL_STARTING)
+        hr_spare_ends(kernel);
     kernel->state = state;
     hr_event_kernel(kernel);
 }
@@ -169,6 +171,7 @@ void hr_kernel_advance(struct hr_kernel *kernel)
         cell_started(kernel);            /* before the send: what comes from now on is its output */
     }
     if ((!kernel->init_sent && !hr_kernel_send_init(kernel, cell)) ||
+        (kernel->bind_due && !hr_kernel_send_bind(kernel, cell)) ||
         !hr_kernel_send_execute(kernel, cell))
         hr_kernel_fault(kernel, "out of memory while a cell was sent");
 }
@@ -240,6 +243,7 @@ static void settle_reply(struct hr_kernel *kernel, const struct hr_frame *frame)
     if (!kernel->current && !hr_kernel_is_ending(kernel)) {
         hr_registry_arm_idle(kernel->engine);
         hr_registry_trim(kernel->engine);
+        hr_spare_arm(kernel->engine);
     }
 }
 
@@ -266,7 +270,7 @@ static pid_t pid_of(const char *digits, size_t size)
 static void take_ready(struct hr_kernel *kernel, const struct hr_frame *frame)
 {
     struct hr_fields fields;
-    const char *field[7];
+    const char *field[7], *files;
     size_t size[7];
     struct hr_compiled compiled;
 
@@ -293,6 +297,12 @@ static void take_ready(struct hr_kernel *kernel, const struct hr_frame *frame)
     hr_buf_done(&kernel->start_text);
     if (kernel->current) {
         cell_started(kernel);
+        return;
+    }
+    hr_spare_arm(kernel->engine);
+    if (kernel->spare) {
+        files = hr_fields_next(&fields, &field[0], &size[0]) ? field[0] : NULL;
+        hr_spare_ready(kernel, files, files ? size[0] : 0);
         return;
     }
     hr_kernel_set_state(kernel, HERMES_KERNEL_IDLE);
@@ -489,6 +499,7 @@ void hr_kernel_process_gone(struct hr_process *process)
         hr_staging_remove(kernel->staging);
     hr_kernel_set_state(kernel, HERMES_KERNEL_DEAD);
     kernel->engine->trash = true;
+    hr_spare_arm(kernel->engine);
 }
 
 void hr_kernel_process_acknowledged(struct hr_process *process)

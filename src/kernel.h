@@ -27,8 +27,10 @@ enum {
     HR_DEAD_KEYS = 8,
     HR_DEAD_AUTHORITIES = 64,
     HR_KERNEL_TIMERS = 9,
-    HR_ENGINE_TIMERS = 2
+    HR_ENGINE_TIMERS = 3
 };
+
+struct hr_event;
 
 /* ---- owners and keys -------------------------------------------------------------------- */
 
@@ -159,6 +161,7 @@ struct hr_kernel {
     bool crashing;              /* the control socket carries crash text */
     bool init_sent;
     bool held; /* by displays that the host has not read: its frames wait */
+    bool bind_due; /* was a spare: INIT could not tell of its first cell */
     bool freed_later;
     enum hermes_previous previous; /* of the kernel before */
     bool state_reset;
@@ -190,6 +193,7 @@ struct hr_kernel {
     struct hr_tool_peer *tool_peer; /* its own end of the tool channel */
     char *tool_token;
     struct hermes_authority *authority; /* installed last */
+    struct hr_spare *spare;             /* NULL: it serves somebody */
 };
 
 #define HR_KERNEL_ATTACHED(kernel) ((kernel)->queued + ((kernel)->current ? 1 : 0))
@@ -197,6 +201,11 @@ struct hr_kernel {
 /* Spawn the kernel for a spec. On failure nothing is left; start failures are told by error. */
 int hr_kernel_new(struct hermes_engine *engine, struct hr_spec *spec, struct hr_kernel **ret,
                   struct hermes_error *error);
+/* The same for one that serves nobody yet, and that nobody is told of. */
+int hr_kernel_spawn(struct hermes_engine *engine, struct hr_spec *spec, struct hr_kernel **ret,
+                    struct hermes_error *error);
+/* It serves its spec's owner from now on: it gets its id and is told of. */
+void hr_kernel_introduce(struct hr_kernel *kernel);
 void hr_kernel_free(struct hr_kernel *kernel); /* only when dead */
 void hr_kernel_enqueue(struct hr_kernel *kernel, struct hr_cell *cell);
 /* Let a kernel that waits for its first cell become ready without one. false: out of memory. */
@@ -222,6 +231,9 @@ const char *hr_kernel_state_name(enum hermes_kernel_state state);
 int hr_spec_get(struct hermes_engine *engine, const struct hermes_cell *request, const char *python,
                 const char *cwd, struct hr_spec **ret, struct hermes_error *error);
 void hr_spec_unref(struct hermes_engine *engine, struct hr_spec *spec);
+/* The same spec without an owner; NULL: out of memory. */
+struct hr_spec *hr_spec_for_nobody(struct hermes_engine *engine, const struct hr_spec *spec);
+bool hr_spec_differs_by_owner_only(const struct hr_spec *a, const struct hr_spec *b);
 /* The kernel that is to run a cell of this spec, started if need be. */
 int hr_registry_acquire(struct hermes_engine *engine, struct hr_spec *spec, bool reset,
                         struct hr_kernel **ret, struct hermes_error *error);
@@ -237,6 +249,26 @@ void hr_registry_arm_idle(
     struct hermes_engine *engine); /* after a kernel became idle, or the limit changed */
 struct hr_owner *hr_registry_find_owner(struct hermes_engine *engine, const char *session,
                                         const char *child);
+
+/* ---- spares ----------------------------------------------------------------------------- */
+
+/*
+ * A spare is a kernel that was started before anybody needs it: like the newest kernel, once the
+ * engine is quiet (spare.c). It is in the engine's list and in STARTING, but not listed; it has no
+ * id and no events.
+ */
+
+/* A kernel is idle: start a spare soon, if one is wanted and nothing else happens. */
+void hr_spare_arm(struct hermes_engine *engine);
+/* A spare that is what a new kernel for the spec would be, and is that from now on; or NULL. */
+struct hr_kernel *hr_spare_take(struct hermes_engine *engine, struct hr_spec *spec);
+void hr_spare_drop_all(struct hermes_engine *engine);
+/* Of a spare: READY has come, with the names of files that decided how it started. */
+void hr_spare_ready(struct hr_kernel *kernel, const char *files, size_t size);
+void hr_spare_ends(struct hr_kernel *kernel);
+/* Its output is told of when it serves somebody. The event may be NULL. */
+void hr_spare_hold(struct hr_kernel *kernel, struct hr_event *event);
+void hr_spare_free(struct hr_kernel *kernel); /* also of a kernel that is none */
 
 /* ---- events ----------------------------------------------------------------------------- */
 
@@ -282,6 +314,14 @@ struct hermes_engine {
     size_t random_left;
     bool closing; /* free or shutdown in progress: no new cells */
     struct hr_timer idle_timer;
+
+    /* spares */
+    struct hr_owner nobody; /* whose they are */
+    int64_t spares;         /* alive */
+    unsigned spares_lost;   /* one after the other */
+    int64_t spare_after_ns; /* not before that */
+    struct hr_timer spare_timer;
+
     char scratch[HR_SCRATCH_SIZE];         /* for output */
     char control_scratch[HR_SCRATCH_SIZE]; /* for frames, while their output is read */
     bool trash;                            /* a kernel waits to be freed after the step */

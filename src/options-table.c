@@ -87,6 +87,8 @@ const struct hr_option_row hr_option_rows[] = {
           "size in MiB up to which a kernel may write a file"),
     LIMIT(open_files_limit, "", 32, 1000000,
           "files that each process of a kernel may have open"),
+    INTEGER(spare_kernels, "", 0, 0, 8,
+            "kernels started in advance, like the last one, for a reset or a new session"),
     LIST(env_passthrough,
          "names of environment variables that a scrubbed environment keeps, separated by commas"),
     TEXT(python,

@@ -33,6 +33,7 @@ struct hr_options {
     int64_t process_limit;
     int64_t file_size_limit; /* MiB */
     int64_t open_files_limit;
+    int64_t spare_kernels;   /* 0 */
     char *env_passthrough; /* names, separated by commas */
     char *python;          /* "": to be found */
     char *guard;           /* "": where it was installed; so is the next */

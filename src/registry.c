@@ -132,11 +132,15 @@ static uint64_t hash_key(const struct hr_owner *owner, enum hermes_mode mode, co
     return hash_text(hash_text(hash, cwd), tools);
 }
 
+static bool same_place(const struct hr_spec *a, const struct hr_spec *b)
+{
+    return a->mode == b->mode && strcmp(a->python, b->python) == 0 && strcmp(a->cwd, b->cwd) == 0 &&
+           same_text(a->tools, b->tools);
+}
+
 static bool same_key(const struct hr_spec *a, const struct hr_spec *b)
 {
-    return a->key_hash == b->key_hash && a->owner == b->owner && a->mode == b->mode &&
-           strcmp(a->python, b->python) == 0 && strcmp(a->cwd, b->cwd) == 0 &&
-           same_text(a->tools, b->tools);
+    return a->key_hash == b->key_hash && a->owner == b->owner && same_place(a, b);
 }
 
 static bool same_setup(const struct hr_spec *a, const struct hr_spec *b)
@@ -145,6 +149,11 @@ static bool same_setup(const struct hr_spec *a, const struct hr_spec *b)
            a->env == b->env && same_text(a->script, b->script) && same_text(a->path0, b->path0) &&
            a->argv.size == b->argv.size &&
            (!a->argv.size || memcmp(a->argv.data, b->argv.data, a->argv.size) == 0);
+}
+
+bool hr_spec_differs_by_owner_only(const struct hr_spec *a, const struct hr_spec *b)
+{
+    return same_place(a, b) && same_setup(a, b);
 }
 
 void hr_spec_unref(struct hermes_engine *engine, struct hr_spec *spec)
@@ -183,6 +192,32 @@ static bool copy_setup(struct hr_spec *spec, const struct hermes_kernel_setup *s
         hr_buf_add(&spec->argv, *item, strlen(*item) + 1);
     return !spec->argv.failed && spec->terminal && (!setup->script || spec->script) &&
            (spec->path0 || (!setup->path0 && spec->mode == HERMES_MODE_STRICT));
+}
+
+struct hr_spec *hr_spec_for_nobody(struct hermes_engine *engine, const struct hr_spec *spec)
+{
+    struct hr_spec *copy = hr_malloc(sizeof *copy);
+
+    if (!copy)
+        return NULL;
+    *copy = *spec; /* the texts are not shared: */
+    copy->references = 1;
+    copy->owner = &engine->nobody;
+    copy->key_hash = 0;
+    copy->python = hr_strdup(spec->python);
+    copy->cwd = hr_strdup(spec->cwd);
+    copy->tools = hr_strdup(spec->tools);
+    copy->script = hr_strdup(spec->script);
+    copy->path0 = hr_strdup(spec->path0);
+    copy->terminal = hr_strdup(spec->terminal);
+    hr_buf_init(&copy->argv, 0);
+    hr_buf_add(&copy->argv, spec->argv.data, spec->argv.size);
+    if (!copy->python || !copy->cwd || !copy->terminal || (spec->tools && !copy->tools) ||
+        (spec->script && !copy->script) || (spec->path0 && !copy->path0) || copy->argv.failed) {
+        hr_spec_unref(engine, copy);
+        return NULL;
+    }
+    return copy;
 }
 
 /* A cell's spec is that of the live kernel it fits, so that the usual cell copies no key. */
@@ -344,7 +379,8 @@ int hr_registry_acquire(struct hermes_engine *engine, struct hr_spec *spec, bool
                             "all kernels are pinned or busy, and there may be %lld",
                             (long long)engine->options.max_session_kernels);
     if (!kernel) {
-        status = hr_kernel_new(engine, spec, &kernel, error);
+        kernel = hr_spare_take(engine, spec);
+        status = kernel ? 0 : hr_kernel_new(engine, spec, &kernel, error);
         if (status)
             return status;
         tell_what_was_before(kernel);
@@ -417,19 +453,22 @@ static void sweep_idle(struct hr_timer *timer)
     struct hermes_engine *engine = HR_CONTAINER(timer, struct hermes_engine, idle_timer);
     int64_t limit = engine->options.kernel_idle_timeout_ms * 1000000, now = hr_now_ns(),
             next = HR_NEVER;
+    bool any = false;
 
     if (!limit)
         return;
     HR_LIST_EACH (link, &engine->kernels) {
         struct hr_kernel *kernel = HR_CONTAINER(link, struct hr_kernel, link);
+        bool stays = HR_KERNEL_ATTACHED(kernel) || kernel->spec->owner->pinned;
 
-        if (!kernel->listed || HR_KERNEL_ATTACHED(kernel) || kernel->spec->owner->pinned)
-            continue;
-        if (now - kernel->last_used_ns >= limit)
+        if (kernel->listed && !stays && now - kernel->last_used_ns >= limit)
             hr_kernel_stop(kernel, HERMES_PREVIOUS_IDLE);
-        else if (kernel->last_used_ns + limit < next)
+        else if (kernel->listed && !stays && kernel->last_used_ns + limit < next)
             next = kernel->last_used_ns + limit;
+        any |= kernel->listed;
     }
+    if (!any) /* nobody has come for so long that nobody is waited for */
+        hr_spare_drop_all(engine);
     if (next != HR_NEVER)
         hr_timer_start(engine->loop, timer, next, sweep_idle);
 }

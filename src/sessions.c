@@ -130,7 +130,7 @@ struct hr_kernel *hr_engine_find_kernel(struct hermes_engine *engine, uint64_t i
     HR_LIST_EACH (link, &engine->kernels) {
         struct hr_kernel *kernel = HR_CONTAINER(link, struct hr_kernel, link);
 
-        if (kernel->id == id)
+        if (kernel->id == id && !kernel->spare)
             return kernel;
     }
     return NULL;
@@ -226,8 +226,7 @@ static bool describe_kernel(cJSON *list, const struct hr_kernel *kernel)
            add_string(object, "child", spec->owner->child) &&
            add_string(object, "mode", spec->mode == HERMES_MODE_STRICT ? "strict" : "project") &&
            add_string(object, "python", spec->python) && add_string(object, "cwd", spec->cwd) &&
-           add_tools(object, spec->tools) &&
-           add_string(object, "io", hr_io_names[spec->io]) &&
+           add_tools(object, spec->tools) && add_string(object, "io", hr_io_names[spec->io]) &&
            add_string(object, "state", hr_kernel_state_name(kernel->state)) &&
            cJSON_AddNumberToObject(object, "pid", kernel->process.python) &&
            cJSON_AddNumberToObject(object, "guard_pid", kernel->process.child) &&

@@ -38,14 +38,30 @@ static int open_master(void)
     return fd;
 }
 
+static int set_size(int master, int columns, int rows)
+{
+    struct winsize size = {.ws_col = (unsigned short)columns, .ws_row = (unsigned short)rows};
+
+    return ioctl(master, TIOCSWINSZ, &size);
+}
+
+/* The size that its spec asks for. */
+static int take_size(const struct hr_kernel *kernel, int master)
+{
+    const struct hr_spec *spec = kernel->spec;
+
+    return set_size(master, spec->columns ? spec->columns : DEFAULT_COLUMNS,
+                    spec->rows ? spec->rows : DEFAULT_ROWS);
+}
+
+void hr_tty_take_size(struct hr_kernel *kernel)
+{
+    take_size(kernel, kernel->streams[0].watch.fd);
+}
+
 /* As a terminal emulator has it; what types is UTF-8. */
 static int set_up_master(struct hr_kernel *kernel, int fd)
 {
-    const struct hr_spec *spec = kernel->spec;
-    struct winsize size = {
-        .ws_col = (unsigned short)(spec->columns ? spec->columns : DEFAULT_COLUMNS),
-        .ws_row = (unsigned short)(spec->rows ? spec->rows : DEFAULT_ROWS),
-    };
     struct hr_tty *tty = kernel->tty;
     char path[PATH_SIZE];
     int failed;
@@ -65,7 +81,7 @@ static int set_up_master(struct hr_kernel *kernel, int fd)
 #ifdef IUTF8
     tty->modes.c_iflag |= IUTF8;
 #endif
-    if (tcsetattr(fd, TCSANOW, &tty->modes) || ioctl(fd, TIOCSWINSZ, &size))
+    if (tcsetattr(fd, TCSANOW, &tty->modes) || take_size(kernel, fd))
         return errno;
     return 0;
 }
@@ -236,7 +252,6 @@ int hermes_input(struct hermes_engine *engine, uint64_t id, const char *data, si
 
 int hermes_resize(struct hermes_engine *engine, uint64_t id, int columns, int rows)
 {
-    struct winsize size = {.ws_col = (unsigned short)columns, .ws_row = (unsigned short)rows};
     struct hr_kernel *kernel;
     int status = 0;
 
@@ -244,7 +259,7 @@ int hermes_resize(struct hermes_engine *engine, uint64_t id, int columns, int ro
         return HERMES_EINVAL;
     hr_engine_lock(engine);
     kernel = find_terminal(engine, id);
-    if (!kernel || ioctl(kernel->streams[0].watch.fd, TIOCSWINSZ, &size))
+    if (!kernel || set_size(kernel->streams[0].watch.fd, columns, rows))
         status = HERMES_ENOENT;
     hr_engine_unlock(engine);
     return status;

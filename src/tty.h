@@ -53,6 +53,8 @@ struct hr_tty {
  */
 int hr_tty_open(struct hr_kernel *kernel, int *ret_slave);
 void hr_tty_free(struct hr_kernel *kernel);
+/* Make it as large as the kernel's spec asks for: a spare's may have served another. */
+void hr_tty_take_size(struct hr_kernel *kernel);
 /* A cell has ended: the next one finds modes as they were at first, and no input. */
 void hr_tty_settle(struct hr_kernel *kernel);
 /*

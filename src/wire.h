@@ -23,6 +23,7 @@ enum hr_frame_type {
     HR_FRAME_INIT = 'I',    /* to the kernel */
     HR_FRAME_EXECUTE = 'X', /* to the kernel */
     HR_FRAME_QUIT = 'Q',    /* to the kernel */
+    HR_FRAME_BIND = 'B',    /* to a spare: what INIT could not tell yet */
     HR_FRAME_ATTEND = 'A',  /* to the kernel: somebody asks on the other socket */
     HR_FRAME_REQUEST = 'q', /* to the kernel, on the socket for requests */
     HR_FRAME_READY = 'R',

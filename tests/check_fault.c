@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "engine-private.h"
 #include "engine-testlib.h"
 
 #ifdef HERMES_FAULT_INJECTION
@@ -488,6 +489,55 @@ START_TEST(the_first_cell_of_an_engine)
 }
 END_TEST
 
+static bool spare_came_or_failed(void)
+{
+    bool over = false;
+
+    hr_engine_lock(engine);
+    over = engine->spares_lost > 0;
+    HR_LIST_EACH (link, &engine->kernels) {
+        const struct hr_kernel *kernel = HR_CONTAINER(link, struct hr_kernel, link);
+
+        over |= kernel->spare && kernel->ready;
+    }
+    hr_engine_unlock(engine);
+    return over;
+}
+
+/* A spare that does not come is noticed by nobody. */
+START_TEST(a_spare)
+{
+    size_t fds = te_fd_count();
+    unsigned long total = 0;
+
+    for (int kind = 0; kind < HR_FAULT_COUNT; kind++) {
+        unsigned long step = 1;
+        bool hit = true;
+
+        for (unsigned long n = 1; hit; n += step) {
+            engine = te_engine_new();
+            first_cell();
+            te_set(engine, "spare_kernels", "1");
+            begin("spare", kind, n);
+            CHECK(test_wait(spare_came_or_failed(), TE_DEADLINE_MS), "no spare, no failure");
+            hit = end(n);
+            total += hit;
+            CHECK(te_kernel_count(engine) == 1, "%zu kernels", te_kernel_count(engine));
+            check_after("a");
+            hermes_reset(engine, "a", NULL);
+            check_after("a");
+            hermes_engine_free(engine);
+            engine = NULL;
+            CHECK(te_fd_count() == fds, "%zu descriptors, not %zu", te_fd_count(), fds);
+            if (n >= 20 && !te_long())
+                step = 7;
+        }
+    }
+    alarm(0);
+    ck_assert_uint_gt(total, 10);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("fault");
@@ -500,6 +550,7 @@ int main(void)
     tcase_add_loop_test(kernels, an_operation, 0, (int)(sizeof operations / sizeof operations[0]));
     tcase_add_test(engines, a_new_engine);
     tcase_add_test(engines, the_first_cell_of_an_engine);
+    tcase_add_test(engines, a_spare);
     suite_add_tcase(suite, kernels);
     suite_add_tcase(suite, engines);
     return test_run(suite);

@@ -178,6 +178,31 @@ START_TEST(daemons_exit_with_their_host)
 }
 END_TEST
 
+/* A kernel that serves nobody yet goes too. */
+START_TEST(a_spare_exits_with_its_host)
+{
+    pid_t host = fork();
+
+    ck_assert_int_ge(host, 0);
+    if (host == 0) {
+        struct hermes_engine *which = host_engine();
+
+        NEED(hermes_set_option(which, "spare_kernels", "1", NULL) == 0);
+        NEED(host_says(which, "1", ""));
+        NEED(test_wait(te_runners() == 2, TE_DEADLINE_MS));
+        test_write_file(test_path("here"), "1", 0600);
+        for (;;)
+            pause();
+    }
+    te_read_number(test_path("here"));
+    ck_assert_int_eq(test_count_children(host, 0), 2);
+    ck_assert_int_eq(kill(host, SIGKILL), 0);
+    ck_assert(WIFSIGNALED(test_reap(host, 10000)));
+    ck_assert(test_wait((waitpid(-1, NULL, WNOHANG), test_count_children(getpid(), 0) == 0), 5000));
+    sweep();
+}
+END_TEST
+
 /* A copy of the host's descriptors in a fork of it must not keep the kernel alive. */
 START_TEST(a_fork_of_the_host_keeps_nothing_alive)
 {
@@ -790,6 +815,7 @@ int main(void)
     tcase_add_test(death, kernel_exits_when_its_host_is_killed);
     tcase_add_test(death, kernel_that_ignores_signals_exits_with_its_host);
     tcase_add_test(death, kernel_in_c_code_exits_with_its_host);
+    tcase_add_test(death, a_spare_exits_with_its_host);
 #ifndef HERMES_NO_GUARD
     tcase_add_test(death, daemons_exit_with_their_host);
     tcase_add_test(death, a_fork_of_the_host_keeps_nothing_alive);

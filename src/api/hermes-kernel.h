@@ -600,7 +600,7 @@ HERMES_API void hermes_redactor_free(struct hermes_redactor *redactor);
 /*
  * Reset: stop the kernels of an owner (child_id NULL: its own, not those of its children). Running
  * and queued cells of them settle as interrupted. The next cell starts fresh, with previous
- * "reset".
+ * "reset". With the option "spare_kernels" it finds an interpreter that was started in advance.
  *   Errors: HERMES_ENOENT  the owner has no kernel
  */
 HERMES_API int hermes_reset(struct hermes_engine *engine, const char *session, const char *child_id);

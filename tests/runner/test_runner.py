@@ -375,6 +375,62 @@ class Boot(Case):
         self.assertNotIn('"', BOOT)
 
 
+class Spare(Case):
+    """A kernel that is started before anybody needs it."""
+
+    def started_by(self, **named):
+        fields = self.kernel({'spare': '1'}, **named).ready
+        self.assertEqual(len(fields), 8)
+        names = fields[7].split(b'\0')
+        self.assertEqual(names.pop(), b'')
+        self.assertEqual(len(set(names)), len(names))
+        self.assertTrue(all(name.startswith(b'/') for name in names), names)
+        return [os.fsdecode(name) for name in names]
+
+    def test_it_tells_what_decided_on_its_start(self):
+        names = self.started_by()
+        site = self.kernel()
+        for name in sys.executable, sys.prefix + '/pyvenv.cfg', os.__file__:
+            self.assertIn(name, names)
+        for folder in eval(site.value('__import__("site").getsitepackages()')):
+            self.assertIn(folder, names)
+            for name in glob.glob(glob.escape(folder) + '/*.pth'):
+                self.assertIn(name, names)
+        self.assertIn(eval(site.value('__import__("site").getusersitepackages()')), names)
+
+    def test_folders_of_pythonpath(self):
+        folder = self.folder()
+        for name, text in ('sitecustomize.py', 'import helper_of_it\n'), ('helper_of_it.py', ''):
+            with open(folder + '/' + name, 'w') as f:
+                f.write(text)
+        names = self.started_by(env={'PYTHONPATH': folder + ':/nowhere'})
+        for name in 'sitecustomize.py', 'usercustomize.py', 'helper_of_it.py':
+            self.assertIn(folder + '/' + name, names)
+        self.assertIn('/nowhere/sitecustomize.py', names)
+        self.assertNotIn(folder, names)     # what else comes and goes there is no matter
+
+    def test_others_do_not(self):
+        self.assertEqual(len(self.kernel().ready), 7)
+
+    def test_the_text_of_the_script_comes_later(self):
+        text = 'import os\n\ndef f():\n    1/0\nf()     # as the file has it\n'
+        for first in '', 'import linecache', 'import traceback, linecache':
+            kernel = self.kernel({'spare': '1'})
+            if first:
+                kernel.run(first)
+            kernel.write(frame(b'B', 0, 0, pack(['some.py', text])))
+            status, _, error = kernel.run('def f():\n    1/0\nf()', name='some.py', line=3)
+            self.assertEqual(status, EXCEPTION)
+            self.assertIn('File "some.py", line 5, in <module>\n    f()     # as the file has it\n', error)
+
+    def test_it_binds_and_runs_at_once(self):
+        kernel = self.kernel({'spare': '1'})
+        kernel.write(frame(b'B', 0, 0, pack(['some.py', b'\xef\xbb\xbfx = "\xff"'])) +
+                     frame(b'X', 0, 1, struct.pack('<II', 1, 7) + b'some.py' + b'print(1)'))
+        self.assertEqual(kernel.result(), (OK, 0, ''))
+        self.assertEqual(kernel.out, '1\n')
+
+
 class Start(Case):
     """A fresh kernel's view of itself is that of a bare python."""
 
