@@ -544,6 +544,52 @@ START_TEST(a_reset_asks_and_names_the_cost)
 }
 END_TEST
 
+/* The interpreter that waits for its turn: the program has two, and the session's is this one. */
+static pid_t find_spare(pid_t kernel)
+{
+    pid_t children[8], python, found = 0;
+    int count = test_list_children(terminal_pid(tui), children, 8);
+    for (int i = 0; i < count && i < 8; i++) {
+#ifdef HERMES_NO_GUARD
+        python = children[i];
+#else
+        if (test_list_children(children[i], &python, 1) != 1)
+            continue; /* of the guard, which is about to start it or to leave */
+#endif
+        if (python != kernel)
+            found = python;
+    }
+    return count == 2 ? found : 0;
+}
+
+static void runs_in(pid_t pid, int number)
+{
+    char text[40];
+    tui_run("import os; print('in', os.getpid(), 'now')", number);
+    snprintf(text, sizeof text, "in %d now", (int)pid);
+    terminal_wait_text(tui, text);
+}
+
+START_TEST(a_reset_and_a_new_session_need_not_wait)
+{
+    pid_t kernel, spare = 0;
+    tui_run("import os; print('in', os.getpid(), 'now')", 1);
+    int row = terminal_wait_text(tui, "     in ");
+    ck_assert_int_eq(sscanf(terminal_row(tui, row), " in %d", &kernel), 1);
+    ck_assert(test_wait((spare = find_spare(kernel)) != 0, 20000));
+    tui_enter(":reset -f");
+    terminal_wait_text(tui, "────");
+    runs_in(spare, 2);
+    tui_wait_status("k2 #1");
+    kernel = spare;
+    ck_assert(test_wait((spare = find_spare(kernel)) != 0, 20000));
+    tui_enter(":new");
+    terminal_wait(tui, strstr(terminal_row(tui, 0), "2:") != NULL);
+    runs_in(spare, 1);
+    tui_wait_status("k1 #1");
+}
+END_TEST
+
 START_TEST(a_crash_leaves_a_ruled_line)
 {
     tui_enter("import os; os.kill(os.getpid(), 11)");
@@ -623,6 +669,7 @@ static Suite *suite_tui(void)
     tcase_add_test(tests, an_interrupt_keeps_variables);
     tcase_add_test(tests, interrupt_in_vain_offers_to_kill);
     tcase_add_test(tests, a_reset_asks_and_names_the_cost);
+    tcase_add_test(tests, a_reset_and_a_new_session_need_not_wait);
     tcase_add_test(tests, a_crash_leaves_a_ruled_line);
     tcase_add_test(tests, type_ahead_is_queued_and_can_be_dropped);
     return suite;

@@ -52,6 +52,12 @@ static void close_history(struct store *store)
     store_close(store);
 }
 
+/* Nobody resets, or opens a session, where no person is. */
+static void want_no_spares(struct settings *settings)
+{
+    hermes_set_option(settings->engine, "spare_kernels", "0", NULL);
+}
+
 int batch_start(struct start *start)
 {
     struct settings *settings = start->settings;
@@ -76,6 +82,7 @@ int batch_start(struct start *start)
     options.terms = &terms;
     options.saves = (const char *const *)saves;
     int status;
+    want_no_spares(settings);
     if (batch_options_set(start, &options, &rest)) {
         options.store = open_history(start, options.session);
         status = batch_run(start->settings->engine, &options);
@@ -135,7 +142,8 @@ int replay_start(struct start *start)
         .run_timeout_ms = settings_ms(settings, CLI_TIMEOUT),
         .quiet = settings_flag(settings, CLI_QUIET),
     };
-    int status = replay_run(start->settings->engine, &options);
+    want_no_spares(settings);
+    int status = replay_run(settings->engine, &options);
     close_history(options.store);
     free(tools);
     return status;

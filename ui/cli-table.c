@@ -153,5 +153,6 @@ const char *const cli_engine_defaults[][2] = {
     {"max_session_kernels", "32"},
     {"kernel_idle_timeout", "off"},
     {"shutdown_grace", "10"},
+    {"spare_kernels", "1"},
     {NULL, NULL},
 };

@@ -118,10 +118,20 @@ static void say_last_remarks(struct store *store)
     }
 }
 
+/* For a person only: blocks from a pipe are a batch in this, and a batch may have been before. */
+static void set_spares(struct settings *settings)
+{
+    static const char name[] = "spare-kernels";
+    const struct setting *setting = settings_by_name(settings, name, sizeof name - 1);
+    hermes_set_option(settings->engine, setting->entry->key,
+                      isatty(STDIN_FILENO) ? setting->value : "0", NULL);
+}
+
 static bool run(struct settings *settings, struct repl_options *options, const char *file,
                 int *ret_status, struct strbuf *error)
 {
     bool screen = !settings_flag(settings, CLI_PLAIN) && tui_is_possible();
+    set_spares(settings);
     if (screen ? tui_run(settings->engine, options, file, ret_status, error)
                : plain_run(settings->engine, options, file, ret_status, error))
         return true;

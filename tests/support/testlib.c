@@ -390,6 +390,19 @@ pid_t test_process_parent(pid_t pid)
     return pid > 0 && read_process(pid, &process) ? process.parent : 0;
 }
 
+int test_list_children(pid_t parent, pid_t *ret_list, int maximum)
+{
+    size_t count;
+    struct process *list = list_processes(&count);
+    int found = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (list[i].parent == parent && found++ < maximum)
+            ret_list[found - 1] = list[i].pid;
+    free(list);
+    return found;
+}
+
 int test_count_children(pid_t parent, char state)
 {
     size_t count;

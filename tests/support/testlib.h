@@ -75,7 +75,8 @@ bool test_process_lives(
     pid_t pid); /* exists and is no zombie (with other threads running it is none) */
 char test_process_state(pid_t pid); /* 'R', 'S', 'T', 'Z' ...; 0: does not exist */
 pid_t test_process_parent(pid_t pid);
-int test_count_children(pid_t parent, char state); /* of that state; 0: any */
+int test_count_children(pid_t parent, char state);                  /* of that state; 0: any */
+int test_list_children(pid_t parent, pid_t *ret_list, int maximum); /* how many there are */
 
 /*
  * Start a program with descriptors fds[0..n-1] as its 0..n-1 (-1: closed) and nothing else open,
