@@ -74,6 +74,9 @@ ENGINE = (
         ("warm `x=1`, p99", "engine p99", "floor p99", "C floor", "≤ 2"))),
     ("reset", 1, (
         ("reset to first reply", "engine", "python3 -c pass", "`python3 -c pass`", "≤ 1.2 × cold start"),)),
+    ("spare", 1, (
+        ("reset with a spare", "reset", "python3 -c pass", "`python3 -c pass`", "≤ 2 ms"),
+        ("new session with a spare", "new session", "python3 -c pass", "`python3 -c pass`", "≤ 5 ms"))),
     ("interrupt", 1, (
         ("interrupt of a busy loop", "busy loop", None, "", "≤ 1 ms"),
         ("interrupt of a sleep", "sleep", None, "", "≤ 1 ms"))),

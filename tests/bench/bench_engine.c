@@ -4,7 +4,7 @@
  * process and in turn, so that drift hits both. The floor is the least that keeps a Python child
  * alive: vfork, a socketpair, a pipe, poll; a runner that execs text.
  *
- *   bench_engine PYTHON ROUNDS cold|warm|reset|interrupt|tool|lines|blocks|child
+ *   bench_engine PYTHON ROUNDS cold|warm|reset|spare|interrupt|tool|lines|blocks|child
  *
  * Prints one line "name unit value value ..." for each contestant.
  */
@@ -115,6 +115,45 @@ static void bench_reset(void)
         python_series.value[i] = time_python(pass);
     }
     print_series(&series);
+    print_series(&python_series);
+    hermes_engine_free(engine);
+}
+
+/* A spare is started when nothing has happened for a moment: no part of the figures. */
+static void let_a_spare_start(void)
+{
+    struct timespec moment = {.tv_nsec = 400000000};
+
+    nanosleep(&moment, NULL);
+}
+
+static void bench_spare(void)
+{
+    static struct series reset = {.name = "reset", .unit = "ms"},
+                         session = {.name = "new session", .unit = "ms"},
+                         python_series = {.name = "python3 -c pass", .unit = "ms"};
+    const char *const pass[] = {python, "-c", "pass", NULL};
+    struct hermes_engine *engine = new_engine();
+
+    hermes_set_option(engine, "spare_kernels", "1", NULL);
+    run_in(engine, "bench", "x=1");
+    for (int i = 0; i < rounds; i++) {
+        double begin;
+
+        let_a_spare_start();
+        begin = now_us();
+        hermes_reset(engine, "bench", NULL);
+        run_in(engine, "bench", "x=1");
+        reset.value[i] = (now_us() - begin) / 1e3;
+        let_a_spare_start();
+        begin = now_us();
+        run_in(engine, "another", "x=1");
+        session.value[i] = (now_us() - begin) / 1e3;
+        hermes_session_clear(engine, "another");
+        python_series.value[i] = time_python(pass);
+    }
+    print_series(&reset);
+    print_series(&session);
     print_series(&python_series);
     hermes_engine_free(engine);
 }
@@ -238,7 +277,7 @@ int main(int argc, char **argv)
 
     if (argc != 4 || (rounds = atoi(argv[2])) < 1 || rounds > MAX_ROUNDS) {
         fprintf(stderr, "usage: bench_engine PYTHON ROUNDS "
-                        "cold|warm|reset|interrupt|tool|lines|blocks|child\n");
+                        "cold|warm|reset|spare|interrupt|tool|lines|blocks|child\n");
         return 2;
     }
     python = argv[1];
@@ -249,6 +288,8 @@ int main(int argc, char **argv)
         bench_warm();
     else if (strcmp(what, "reset") == 0)
         bench_reset();
+    else if (strcmp(what, "spare") == 0)
+        bench_spare();
     else if (strcmp(what, "interrupt") == 0)
         bench_interrupt();
     else if (strcmp(what, "tool") == 0)
