@@ -18,9 +18,15 @@ void hr_kernel_fault(struct hr_kernel *kernel,
 void hr_kernel_take_frame(struct hr_kernel *kernel, const struct hr_frame *frame);
 /* The running cell has answered, though its end of the output is not here: no limit counts now. */
 void hr_kernel_answered(struct hr_kernel *kernel);
+/* The running cell is over; it has its result. */
+void hr_kernel_settle_current(struct hr_kernel *kernel, const struct hr_ending *ending);
+void hr_kernel_process_acknowledged(struct hr_process *process);
+
+/* kernel-end.c */
+/* Its last cell has asked for its exit. */
+void hr_kernel_leave_by_itself(struct hr_kernel *kernel);
 void hr_kernel_process_exited(struct hr_process *process, int status, bool known,
                               bool out_of_memory);
-void hr_kernel_process_acknowledged(struct hr_process *process);
 void hr_kernel_process_gone(struct hr_process *process);
 
 /* kernel-start.c */

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +19,10 @@
 #include "guard/guard-protocol.h"
 #include "list.h"
 #include "options.h"
+#include "launch.h"
 #include "tree.h"
 
 enum {
-    FIRST_UNUSED_FD = 7,
-    FIRST_FREE_FD = 8,
     REAP_RETRY_NS = 50000,
     POLL_EXIT_NS = 50000000,
     ISOLATION_END_MS = 1000
@@ -314,105 +312,6 @@ void hr_process_kill(struct hr_process *process, int grace_ms)
 
 /* ---- start ------------------------------------------------------------------------------ */
 
-struct fd_plan {
-    int source, target;
-    bool duplicated;
-};
-
-/* Sources out of the way of the targets, so that no dup2 overwrites a source still needed. */
-static int lift_sources(struct fd_plan *plan, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        int fd;
-
-        if (plan[i].source < 0 || plan[i].source >= FIRST_FREE_FD)
-            continue;
-        fd = fcntl(plan[i].source, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
-        if (fd < 0 && plan[i].source != STDIN_FILENO)
-            return errno;
-        plan[i].source = fd; /* a host without stdin: the kernel gets /dev/null */
-        plan[i].duplicated = fd >= 0;
-    }
-    return 0;
-}
-
-static void drop_sources(struct fd_plan *plan, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (plan[i].duplicated)
-            close(plan[i].source);
-}
-
-/*
- * The new process leads a session of its own by then: the terminal that it opens becomes its
- * controlling one.
- */
-static int add_terminal(posix_spawn_file_actions_t *actions, const char *path)
-{
-    int error = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, path, O_RDWR, 0);
-
-    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO && !error; fd++)
-        error = posix_spawn_file_actions_adddup2(actions, STDIN_FILENO, fd);
-    return error;
-}
-
-static int add_actions(posix_spawn_file_actions_t *actions, const struct fd_plan *plan,
-                       size_t count, const char *terminal, const char *cwd)
-{
-    int error = 0, first_closed = FIRST_UNUSED_FD;
-
-    for (size_t i = 0; i < count && !error; i++) {
-        first_closed = plan[i].target >= first_closed ? plan[i].target + 1 : first_closed;
-        error = plan[i].source < 0
-                    ? posix_spawn_file_actions_addopen(actions, plan[i].target, "/dev/null",
-                                                       O_RDONLY, 0)
-                    : posix_spawn_file_actions_adddup2(actions, plan[i].source, plan[i].target);
-    }
-    if (!error && terminal)
-        error = add_terminal(actions, terminal);
-    if (!error && cwd)
-        error = posix_spawn_file_actions_addchdir_np(actions, cwd);
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
-    if (!error)
-        error = posix_spawn_file_actions_addclosefrom_np(actions, first_closed);
-#endif
-    return error;
-}
-
-static int spawn(pid_t *ret_pid, char *const argv[], char *const environment[],
-                 struct fd_plan *plan, size_t count, const char *terminal, const char *cwd)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    int error;
-
-    if (HR_FAULT(HR_FAULT_SPAWN))
-        return EAGAIN;
-    error = posix_spawn_file_actions_init(&actions);
-    if (error)
-        return error;
-    error = posix_spawnattr_init(&attributes);
-    if (error)
-        goto actions_done;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setflags(&attributes,
-                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
-    error = lift_sources(plan, count);
-    if (!error)
-        error = add_actions(&actions, plan, count, terminal, cwd);
-    if (!error)
-        error = posix_spawn(ret_pid, argv[0], &actions, &attributes, argv, environment);
-    drop_sources(plan, count);
-    posix_spawnattr_destroy(&attributes);
-actions_done:
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
 static int spawn_failed(const struct hr_process_request *request, const char *program,
                         int error_number, struct hermes_error *error)
 {
@@ -428,7 +327,7 @@ static int spawn_failed(const struct hr_process_request *request, const char *pr
 /* The guard's command line, and the descriptors that it gets. */
 struct command {
     char *argv[HR_ISOLATE_ARGUMENTS + 14 + 2 * HR_RLIMIT_COUNT];
-    struct fd_plan plan[8];
+    struct hr_launch_fd plan[8];
     size_t items, fds;
     char limits[HR_RLIMIT_COUNT][HR_RLIMIT_TEXT_SIZE], bwrap[PATH_MAX];
     int ours[2]; /* of an isolated guard: pidfd of the host, terminal; -1: none */
@@ -441,7 +340,7 @@ static void add_word(struct command *command, const char *word)
 
 static void add_fd(struct command *command, int source, int target)
 {
-    command->plan[command->fds++] = (struct fd_plan){source, target, false};
+    command->plan[command->fds++] = (struct hr_launch_fd){source, target, false};
 }
 
 /*
@@ -518,7 +417,7 @@ int hr_process_start(struct hr_process *process, const struct hr_process_request
     if (!failed)
         failed = hr_watch_add(process->loop, &process->link, link[0], HR_READ, link_ready);
     if (!failed)
-        failed = spawn(&process->child, command.argv, request->environment, command.plan,
+        failed = hr_launch(&process->child, command.argv, request->environment, command.plan,
                        command.fds, NULL, request->cwd);
     close(link[1]);
     for (int i = 0; i < 2; i++)
@@ -561,7 +460,7 @@ int hr_process_start(struct hr_process *process, const struct hr_process_request
     if (HR_FAULT(HR_FAULT_PIPE) || pipe2(lifeline, O_CLOEXEC))
         return hr_error_set(error, HERMES_ESYSTEM, errno, "cannot make a pipe: %s",
                             strerror(errno));
-    struct fd_plan plan[] = {{request->stdin_fd, 0, false},
+    struct hr_launch_fd plan[] = {{request->stdin_fd, 0, false},
                              {request->stdout_fd, 1, false},
                              {request->stderr_fd, 2, false},
                              {request->control_fd, 3, false},
@@ -571,10 +470,10 @@ int hr_process_start(struct hr_process *process, const struct hr_process_request
     size_t fds = HR_ARRAY_LENGTH(plan) - 2;
 
     if (request->tools_fd >= 0)
-        plan[fds++] = (struct fd_plan){request->tools_fd, 4, false};
+        plan[fds++] = (struct hr_launch_fd){request->tools_fd, 4, false};
     if (request->requests_fd >= 0)
-        plan[fds++] = (struct fd_plan){request->requests_fd, 6, false};
-    failed = spawn(&process->child, argv, request->environment, plan, fds, request->terminal,
+        plan[fds++] = (struct hr_launch_fd){request->requests_fd, 6, false};
+    failed = hr_launch(&process->child, argv, request->environment, plan, fds, request->terminal,
                    request->cwd);
     if (!failed && (failed = hr_rlimits_apply(request->limits, process->child))) {
         kill(process->child, SIGKILL);

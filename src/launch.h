@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A new process with exactly the descriptors that it is to have, every signal as usual, and a
+ * session of its own. Knows nothing of kernels and guards.
+ */
+#ifndef HR_LAUNCH_H
+#define HR_LAUNCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct hr_launch_fd {
+    int source, target; /* source -1: /dev/null */
+    bool duplicated;    /* not for the caller */
+};
+
+/*
+ * The sources stay the caller's. terminal: path of what becomes 0, 1 and 2 and the controlling
+ * terminal, or NULL; cwd NULL: ours. 0 or an errno.
+ */
+int hr_launch(pid_t *ret_pid, char *const argv[], char *const environment[],
+              struct hr_launch_fd *plan, size_t count, const char *terminal, const char *cwd);
+
+#endif
