@@ -150,6 +150,12 @@ static bool keep_access(int fd, const struct stat *old)
     return fchmod(fd, mode) == 0;
 }
 
+/* Some file systems cannot tell. */
+static bool on_disk(int fd)
+{
+    return fsync(fd) == 0 || errno == EINVAL || errno == ENOSYS;
+}
+
 bool atomic_file_write(const char *path, const char *data, size_t size, struct strbuf *error)
 {
     struct stat status;
@@ -161,7 +167,8 @@ bool atomic_file_write(const char *path, const char *data, size_t size, struct s
     int number = errno;
     bool good = fd >= 0;
     if (good) {
-        good = write_all(fd, data, size) && keep_access(fd, &status);
+        /* On the disk before it has the name: a crash of the system leaves no empty file. */
+        good = write_all(fd, data, size) && keep_access(fd, &status) && on_disk(fd);
         number = errno;
         if (close(fd) < 0 && good) {
             good = false;
