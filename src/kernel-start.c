@@ -371,10 +371,10 @@ void hr_kernel_introduce(struct hr_kernel *kernel)
 int hr_kernel_new(struct hermes_engine *engine, struct hr_spec *spec, struct hr_kernel **ret,
                   struct hermes_error *error)
 {
-    struct hr_kernel *kernel;
+    struct hr_kernel *kernel = NULL;
     int failed, status = hr_kernel_spawn(engine, spec, &kernel, error);
 
-    if (status)
+    if (!kernel)
         return status;
     hr_kernel_introduce(kernel);
     failed = hr_engine_need_thread(engine);
