@@ -182,24 +182,6 @@ void hr_process_signal(struct hr_process *process, int signal_number)
         tell_guard(process, HR_GUARD_INTERRUPT, signal_number, ++process->signals_asked);
 }
 
-/* By somebody's SIGSTOP. What a debugger or a sanitizer has stopped is its own affair. */
-static bool is_stopped(pid_t pid)
-{
-    char path[40], stat[512], *at;
-    ssize_t n;
-    int fd;
-
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    n = read(fd, stat, sizeof stat - 1);
-    close(fd);
-    stat[n > 0 ? n : 0] = '\0';
-    at = strrchr(stat, ')');
-    return at && at[1] && at[2] == 'T';
-}
-
 /*
  * With the first process in there the system ends all of them, whatever they have done to the
  * guard.
@@ -220,8 +202,8 @@ void hr_process_wake(struct hr_process *process)
     if (process->finished || !process->child)
         return;
     guard = process->isolated ? hr_isolate_inner(process->child, 2) : process->child;
-    if (guard && is_stopped(guard))
-        kill(guard, SIGCONT);
+    if (guard)
+        kill(guard, SIGCONT); /* also takes back a SIGSTOP that is still on its way */
 }
 
 void hr_process_kill(struct hr_process *process, int grace_ms)
