@@ -116,7 +116,7 @@ static void become_nobody(void)
     ck_assert_int_eq(system(command), 0);
     te_set(engine, "runner", test_path("runner/hermes_kernel_runner.py"));
     te_set(engine, "guard", test_path("hermes-kernel-guard"));
-    ck_assert_int_eq(chown(test_directory(), 65534, 65534), 0);
+    ck_assert_int_eq(chown(test_directory(), 65534, 65534) | chdir(test_directory()), 0);
     ck_assert_int_eq(setresgid(65534, 65534, 65534), 0);
     ck_assert_int_eq(setresuid(65534, 65534, 65534), 0);
 }
