@@ -331,6 +331,9 @@ END_TEST
 /* The loop hangs in writing, and never sees that there was a signal. */
 START_TEST(sigterm_ends_it_at_a_terminal_that_takes_nothing)
 {
+#ifdef __SANITIZE_THREAD__
+    puts("left out: a terminal that takes nothing (ThreadSanitizer holds back signals in write())");
+#else
     terminal_hold(tui);
     terminal_keys(tui, "x");
     kill(terminal_pid(tui), SIGTERM);
@@ -338,6 +341,7 @@ START_TEST(sigterm_ends_it_at_a_terminal_that_takes_nothing)
     ck_assert_msg((WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGTERM) ||
                       (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM),
                   "wait status %#x", (unsigned)status);
+#endif
     tui_stop();
 }
 END_TEST
@@ -689,11 +693,7 @@ static Suite *suite_tui_program(void)
     tcase_add_test(tests, sighup_gives_the_terminal_back);
     tcase_add_test(tests, a_fault_gives_the_terminal_back);
     tcase_add_test(tests, sigkill_leaves_no_process);
-#ifdef __SANITIZE_THREAD__
-    puts("left out: a terminal that takes nothing (ThreadSanitizer holds back signals in write())");
-#else
     tcase_add_test(tests, sigterm_ends_it_at_a_terminal_that_takes_nothing);
-#endif
     tcase_add_test(tests, ctrl_z_stops_it_properly);
     tcase_add_loop_test(tests, it_stops_together_with_the_editor, 0, 2);
     tcase_add_test(tests, after_sigstop_all_is_drawn_again);
