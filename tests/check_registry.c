@@ -704,8 +704,11 @@ START_TEST(shutdown_settles_everything)
                                   te_cell("c", "import time; time.sleep(60)")};
     struct te_thread threads[4];
 
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++) {
         te_thread_start(&threads[i], engine, &cells[i]);
+        if (i == 0) /* the next one is to stand behind it */
+            ck_assert(test_wait(te_kernel_count(engine) == 1, TE_DEADLINE_MS));
+    }
     ck_assert(
         test_wait(te_kernel_count(engine) == 3 && te_kernel_number(engine, "a", "attached") == 2,
                   TE_DEADLINE_MS));

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -634,14 +635,24 @@ START_TEST(interrupts_before_it_knows_of_the_start)
 }
 END_TEST
 
-static const char stubborn[] =
-    "import signal, time\nold = signal.signal(signal.SIGINT, lambda *_: None)\nstarted = 1\n"
-    "while True: time.sleep(0.01)\n";
+/* A cell that takes no notice of interrupts, from the moment on when this returns. */
+static struct repl_cell *start_stubborn(const char *rest)
+{
+    char text[2 * PATH_MAX];
+    snprintf(
+        text, sizeof(text),
+        "import signal, subprocess, time\nold = signal.signal(signal.SIGINT, lambda *_: None)\n"
+        "open('%s', 'w').close()\n%s",
+        test_path("begun"), rest);
+    struct repl_cell *cell = start(text);
+    AWAIT(test_exists(test_path("begun")));
+    return cell;
+}
 
 START_TEST(asks_before_it_kills_what_does_not_obey)
 {
     run("x = 5");
-    struct repl_cell *cell = start(stubborn);
+    struct repl_cell *cell = start_stubborn("while True: time.sleep(0.01)");
     ck_assert(repl_interrupt(repl, session()));
     ck_assert_int_eq(confirms, 0);
     ck_assert(repl_interrupt(repl, session()));
@@ -664,8 +675,7 @@ END_TEST
 
 START_TEST(withdraws_the_question_when_the_cell_ends)
 {
-    start("import time\nend = time.monotonic() + 1\nwhile time.monotonic() < end:\n"
-          "    try: time.sleep(0.05)\n    except KeyboardInterrupt: pass");
+    start_stubborn("end = time.monotonic() + 1\nwhile time.monotonic() < end: time.sleep(0.05)");
     repl_interrupt(repl, session());
     repl_interrupt(repl, session());
     AWAIT(confirms == 1);
@@ -873,9 +883,7 @@ END_TEST
 
 START_TEST(says_where_a_cell_is_stuck)
 {
-    run("import subprocess");
-    start("def wait():\n    while True:\n        try: subprocess.call(['sleep', '98'])\n"
-          "        except KeyboardInterrupt: pass\nwait()");
+    start_stubborn("def wait():\n    while True: subprocess.call(['sleep', '98'])\nwait()");
     repl_interrupt(repl, session());
     repl_interrupt(repl, session());
     AWAIT(confirms == 1);
