@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <unistd.h>
 
 #include "alloc.h"
@@ -50,6 +49,14 @@ static int add_terminal(posix_spawn_file_actions_t *actions, const char *path)
     return error;
 }
 
+static bool is_target(const struct hr_launch_fd *plan, size_t count, int fd)
+{
+    for (size_t i = 0; i < count; i++)
+        if (plan[i].target == fd)
+            return true;
+    return false;
+}
+
 static int add_actions(posix_spawn_file_actions_t *actions, const struct hr_launch_fd *plan,
                        size_t count, const char *terminal, const char *cwd)
 {
@@ -62,6 +69,10 @@ static int add_actions(posix_spawn_file_actions_t *actions, const struct hr_laun
                                                        O_RDONLY, 0)
                     : posix_spawn_file_actions_adddup2(actions, plan[i].source, plan[i].target);
     }
+    /* what the host has there and forgot to mark */
+    for (int fd = STDERR_FILENO + 1; fd < first_closed && !error; fd++)
+        if (!is_target(plan, count, fd))
+            error = posix_spawn_file_actions_addclose(actions, fd);
     if (!error && terminal)
         error = add_terminal(actions, terminal);
     if (!error && cwd)
@@ -73,12 +84,28 @@ static int add_actions(posix_spawn_file_actions_t *actions, const struct hr_laun
     return error;
 }
 
+int hr_launch_attributes(posix_spawnattr_t *attributes)
+{
+    short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+    sigset_t none, all;
+
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(attributes, &none);
+    posix_spawnattr_setsigdefault(attributes, &all);
+#ifdef POSIX_SPAWN_SETSID
+    flags |= POSIX_SPAWN_SETSID;
+#else
+    flags |= POSIX_SPAWN_SETPGROUP;
+#endif
+    return posix_spawnattr_setflags(attributes, flags);
+}
+
 int hr_launch(pid_t *ret_pid, char *const argv[], char *const environment[],
               struct hr_launch_fd *plan, size_t count, const char *terminal, const char *cwd)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    sigset_t none, all;
     int error;
 
     if (HR_FAULT(HR_FAULT_SPAWN))
@@ -89,13 +116,9 @@ int hr_launch(pid_t *ret_pid, char *const argv[], char *const environment[],
     error = posix_spawnattr_init(&attributes);
     if (error)
         goto actions_done;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setflags(&attributes,
-                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
-    error = lift_sources(plan, count);
+    error = hr_launch_attributes(&attributes);
+    if (!error)
+        error = lift_sources(plan, count);
     if (!error)
         error = add_actions(&actions, plan, count, terminal, cwd);
     if (!error)

@@ -6,6 +6,7 @@
 #ifndef HR_LAUNCH_H
 #define HR_LAUNCH_H
 
+#include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -21,5 +22,8 @@ struct hr_launch_fd {
  */
 int hr_launch(pid_t *ret_pid, char *const argv[], char *const environment[],
               struct hr_launch_fd *plan, size_t count, const char *terminal, const char *cwd);
+
+/* No signal blocked or ignored, and a session of its own where the system can give one. */
+int hr_launch_attributes(posix_spawnattr_t *attributes);
 
 #endif

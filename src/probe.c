@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "launch.h"
 
 enum {
     FIRST_FREE_FD = 3,
@@ -97,23 +98,6 @@ static int add_actions(posix_spawn_file_actions_t *actions, const char *cwd, int
     return error;
 }
 
-static int set_attributes(posix_spawnattr_t *attributes)
-{
-    short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-    sigset_t none, all;
-
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(attributes, &none);
-    posix_spawnattr_setsigdefault(attributes, &all);
-#ifdef POSIX_SPAWN_SETSID
-    flags |= POSIX_SPAWN_SETSID;
-#else
-    flags |= POSIX_SPAWN_SETPGROUP;
-#endif
-    return posix_spawnattr_setflags(attributes, flags);
-}
-
 static int start(const struct hr_probe_request *request, int out, int err, pid_t *ret_pid)
 {
     const char *cwd = request->cwd && access(request->cwd, X_OK) == 0 ? request->cwd : NULL;
@@ -130,7 +114,7 @@ static int start(const struct hr_probe_request *request, int out, int err, pid_t
     if (!error) {
         error = add_actions(&actions, cwd, out, err);
         if (!error)
-            error = set_attributes(&attributes);
+            error = hr_launch_attributes(&attributes);
         if (!error)
             error = posix_spawn(ret_pid, request->argv[0], &actions, &attributes, request->argv,
                                 request->environment);
