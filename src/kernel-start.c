@@ -154,6 +154,18 @@ static int send_bootstrap(struct hr_kernel *kernel, char *command, size_t size)
     return failed;
 }
 
+#ifdef HERMES_NO_GUARD
+
+static int isolate(struct hr_kernel *kernel, struct hr_isolation *isolation,
+                   struct hermes_error *error)
+{
+    (void)kernel, (void)isolation;
+    return hr_error_set(error, HERMES_ESYSTEM, ENOSYS,
+                        "this library was built without what isolated kernels need");
+}
+
+#else
+
 /* The directory that holds an interpreter and its library: /usr of /usr/bin/python3. */
 static char *prefix_of(const char *python)
 {
@@ -167,11 +179,6 @@ static char *prefix_of(const char *python)
 static int isolate(struct hr_kernel *kernel, struct hr_isolation *isolation,
                    struct hermes_error *error)
 {
-#ifdef HERMES_NO_GUARD
-    (void)kernel, (void)isolation;
-    return hr_error_set(error, HERMES_ESYSTEM, ENOSYS,
-                        "this library was built without what isolated kernels need");
-#else
     char bwrap[PATH_MAX];
 
     if (hr_isolate_find(bwrap))
@@ -187,8 +194,9 @@ static int isolate(struct hr_kernel *kernel, struct hr_isolation *isolation,
     isolation->readable[3] = *kernel->prefix ? kernel->prefix : NULL;
     isolation->readable[4] = kernel->spec->path0;
     return 0;
-#endif
 }
+
+#endif
 
 static int start_process(struct hr_kernel *kernel, struct hermes_error *error)
 {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -17,16 +18,12 @@
 
 #include "alloc.h"
 #include "guard/guard-protocol.h"
+#include "launch.h"
 #include "list.h"
 #include "options.h"
-#include "launch.h"
 #include "tree.h"
 
-enum {
-    REAP_RETRY_NS = 50000,
-    POLL_EXIT_NS = 50000000,
-    ISOLATION_END_MS = 1000
-};
+enum { REAP_RETRY_NS = 50000, POLL_EXIT_NS = 50000000, ISOLATION_END_MS = 1000 };
 
 static const char RUNNER_NAME[] = "hermes_kernel_runner";
 
@@ -225,8 +222,9 @@ static void look_for_exit(struct hr_timer *timer);
 
 static void collect(struct hr_process *process)
 {
+    struct rusage used = {0};
     int status = SIGKILL;
-    pid_t got = waitpid(process->child, &status, WNOHANG);
+    pid_t got = wait4(process->child, &status, WNOHANG, &used);
 
     if (got == 0) {
         hr_timer_start(process->loop, &process->timer,
@@ -237,6 +235,8 @@ static void collect(struct hr_process *process)
     kill(-process->child, SIGKILL);
     hr_tree_kill(process->tree_id, process->child);
     process->child = 0;
+    process->cpu_ms = (int64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
+                      (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000;
     report_exit(process, status, got > 0, false);
     finish(process);
 }
@@ -400,7 +400,7 @@ int hr_process_start(struct hr_process *process, const struct hr_process_request
         failed = hr_watch_add(process->loop, &process->link, link[0], HR_READ, link_ready);
     if (!failed)
         failed = hr_launch(&process->child, command.argv, request->environment, command.plan,
-                       command.fds, NULL, request->cwd);
+                           command.fds, NULL, request->cwd);
     close(link[1]);
     for (int i = 0; i < 2; i++)
         if (command.ours[i] >= 0)
@@ -443,12 +443,12 @@ int hr_process_start(struct hr_process *process, const struct hr_process_request
         return hr_error_set(error, HERMES_ESYSTEM, errno, "cannot make a pipe: %s",
                             strerror(errno));
     struct hr_launch_fd plan[] = {{request->stdin_fd, 0, false},
-                             {request->stdout_fd, 1, false},
-                             {request->stderr_fd, 2, false},
-                             {request->control_fd, 3, false},
-                             {lifeline[0], 5, false},
-                             {0, 0, false},
-                             {0, 0, false}};
+                                  {request->stdout_fd, 1, false},
+                                  {request->stderr_fd, 2, false},
+                                  {request->control_fd, 3, false},
+                                  {lifeline[0], 5, false},
+                                  {0, 0, false},
+                                  {0, 0, false}};
     size_t fds = HR_ARRAY_LENGTH(plan) - 2;
 
     if (request->tools_fd >= 0)
@@ -456,7 +456,7 @@ int hr_process_start(struct hr_process *process, const struct hr_process_request
     if (request->requests_fd >= 0)
         plan[fds++] = (struct hr_launch_fd){request->requests_fd, 6, false};
     failed = hr_launch(&process->child, argv, request->environment, plan, fds, request->terminal,
-                   request->cwd);
+                       request->cwd);
     if (!failed && (failed = hr_rlimits_apply(request->limits, process->child))) {
         kill(process->child, SIGKILL);
         waitpid(process->child, NULL, 0);

@@ -159,25 +159,6 @@ START_TEST(kernel_that_ignores_signals_exits_with_its_host)
 }
 END_TEST
 
-#ifndef HERMES_NO_GUARD
-START_TEST(daemons_exit_with_their_host)
-{
-    kill_the_host(
-        "import os, signal, subprocess, time\n"
-        "signal.signal(15, signal.SIG_IGN)\n"
-        "subprocess.Popen(['sleep', '99'], start_new_session=True)\n"
-        "if os.fork() == 0:\n"
-        "    os.setsid()\n"
-        "    if os.fork() == 0:\n"
-        "        os.closerange(0, 1024)\n"
-        "        os.execve('/bin/sleep', ['sleep', '99'], {})\n"
-        "    os._exit(0)\n"
-        "subprocess.Popen(['sh', '-c', 'trap \"\" TERM HUP; while :; do sleep 0.02; done'])\n" HERE
-        "time.sleep(300)",
-        HERMES_MODE_PROJECT, false);
-}
-END_TEST
-
 /* A kernel that serves nobody yet goes too. */
 START_TEST(a_spare_exits_with_its_host)
 {
@@ -200,6 +181,25 @@ START_TEST(a_spare_exits_with_its_host)
     ck_assert(WIFSIGNALED(test_reap(host, 10000)));
     ck_assert(test_wait((waitpid(-1, NULL, WNOHANG), test_count_children(getpid(), 0) == 0), 5000));
     sweep();
+}
+END_TEST
+
+#ifndef HERMES_NO_GUARD
+START_TEST(daemons_exit_with_their_host)
+{
+    kill_the_host(
+        "import os, signal, subprocess, time\n"
+        "signal.signal(15, signal.SIG_IGN)\n"
+        "subprocess.Popen(['sleep', '99'], start_new_session=True)\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    if os.fork() == 0:\n"
+        "        os.closerange(0, 1024)\n"
+        "        os.execve('/bin/sleep', ['sleep', '99'], {})\n"
+        "    os._exit(0)\n"
+        "subprocess.Popen(['sh', '-c', 'trap \"\" TERM HUP; while :; do sleep 0.02; done'])\n" HERE
+        "time.sleep(300)",
+        HERMES_MODE_PROJECT, false);
 }
 END_TEST
 

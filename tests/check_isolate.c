@@ -276,6 +276,16 @@ START_TEST(no_bubblewrap)
 }
 END_TEST
 
+/* It is the guard that is isolated with its kernel. */
+START_TEST(not_without_a_guard)
+{
+    struct hermes_result *result = run("1");
+
+    EXPECT(result, result->start_failed && te_error_has(result, "built without"));
+    hermes_result_free(result);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("isolate");
@@ -283,13 +293,15 @@ int main(void)
           *ends = tcase_create("ends"), *none = tcase_create("none");
     TCase *cases[] = {walls, works, ends, none};
 
+    bool guarded = access(test_build_path("hermes-kernel-guard"), X_OK) == 0;
     bool possible =
         system("bwrap --unshare-user-try --unshare-pid --unshare-net --ro-bind / / --dev /dev "
                "--proc /proc true >/dev/null 2>&1") == 0;
     te_add_cases(suite, cases, sizeof cases / sizeof *cases, set_up);
-    tcase_add_test(none, no_bubblewrap);
-    if (!possible) {
-        fprintf(stderr, "isolate: bubblewrap does not work here; only its absence is tested\n");
+    tcase_add_test(none, guarded ? no_bubblewrap : not_without_a_guard);
+    if (!possible || !guarded) {
+        puts(
+            "left out: kernels in isolation (bubblewrap does not work here, or there is no guard)");
         return test_run(suite);
     }
     tcase_add_test(walls, only_its_directory_can_be_written);
