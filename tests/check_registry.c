@@ -557,6 +557,19 @@ START_TEST(an_exit_leaves_queued_cells_to_the_next)
 }
 END_TEST
 
+/* A cell whose kernel takes a second to be killed. */
+static uint64_t submit_tenacious(void)
+{
+    char code[600];
+
+    te_set(engine, "kill_grace", "1");
+    snprintf(code, sizeof code,
+             TE_WAIT "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+                     "touch('%s')\ntime.sleep(1000)",
+             test_path("here"));
+    return te_submit("a", code);
+}
+
 /*
  * A cell that waits at a kernel that is being killed is not overtaken by one that is submitted
  * while the kill takes its time.
@@ -565,16 +578,8 @@ START_TEST(a_killed_kernels_queue_is_not_overtaken)
 {
     uint64_t ids[3];
     struct hermes_event *event;
-    struct hermes_cell cell = te_cell("a", NULL);
-    char code[600];
 
-    te_set(engine, "kill_grace", "1");
-    snprintf(code, sizeof code,
-             TE_WAIT "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-                     "touch('%s')\ntime.sleep(1000)",
-             test_path("here"));
-    cell.code = code;
-    ids[0] = te_submit_cell(&cell);
+    ids[0] = submit_tenacious();
     ids[1] = te_submit("a", "order = [1]");
     ck_assert(te_wait_file(test_path("here")));
     ck_assert_int_eq(hermes_kill(engine, ids[0], NULL), 0);
@@ -591,17 +596,9 @@ END_TEST
 START_TEST(a_killed_kernels_queue_keeps_the_cap)
 {
     uint64_t ids[2];
-    struct hermes_cell cell = te_cell("a", NULL);
-    char code[600];
 
-    te_set(engine, "kill_grace", "1");
     te_set(engine, "max_session_kernels", "1");
-    snprintf(code, sizeof code,
-             TE_WAIT "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-                     "touch('%s')\ntime.sleep(1000)",
-             test_path("here"));
-    cell.code = code;
-    ids[0] = te_submit_cell(&cell);
+    ids[0] = submit_tenacious();
     ids[1] = te_submit("a", "1");
     ck_assert(te_wait_file(test_path("here")));
     ck_assert_int_eq(hermes_kill(engine, ids[0], NULL), 0);

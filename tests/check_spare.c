@@ -38,46 +38,25 @@ static pid_t ready_spare(void)
     return pid;
 }
 
-static int64_t spares(void)
+/* What the engine knows of its spares. */
+struct seen {
+    int64_t spares, next_after_ns;
+    unsigned lost;
+    size_t kernels; /* spares, and what ends, too */
+};
+
+static struct seen look(void)
 {
-    int64_t count;
+    struct seen seen = {0};
 
     hr_engine_lock(engine);
-    count = engine->spares;
-    hr_engine_unlock(engine);
-    return count;
-}
-
-/* Spares, and what ends, too. */
-static size_t in_the_list(void)
-{
-    size_t count = 0;
-
-    hr_engine_lock(engine);
+    seen.spares = engine->spares;
+    seen.next_after_ns = engine->spare_after_ns;
+    seen.lost = engine->spares_lost;
     HR_LIST_EACH (link, &engine->kernels)
-        count++;
+        seen.kernels++;
     hr_engine_unlock(engine);
-    return count;
-}
-
-static unsigned spares_lost(void)
-{
-    unsigned count;
-
-    hr_engine_lock(engine);
-    count = engine->spares_lost;
-    hr_engine_unlock(engine);
-    return count;
-}
-
-static int64_t next_after_ns(void)
-{
-    int64_t ns;
-
-    hr_engine_lock(engine);
-    ns = engine->spare_after_ns;
-    hr_engine_unlock(engine);
-    return ns;
+    return seen;
 }
 
 static pid_t wait_spare(void)
@@ -191,7 +170,7 @@ START_TEST(there_may_be_several)
 {
     te_set(engine, "spare_kernels", "3");
     te_succeeds("a", "1");
-    ck_assert(test_wait(spares() == 3, TE_DEADLINE_MS));
+    ck_assert(test_wait(look().spares == 3, TE_DEADLINE_MS));
     ck_assert(test_wait(te_runners() == 4, TE_DEADLINE_MS)); /* by name: once they are executed */
     ck_assert_uint_eq(te_kernel_count(engine), 1);
 }
@@ -267,7 +246,7 @@ START_TEST(none_is_started_while_a_cell_runs)
     snprintf(code, sizeof code, TE_WAIT "wait('%s')", test_path("go"));
     cell = te_submit("a", code);
     te_started(cell);
-    ck_assert(!test_wait(spares() != 0, 300));
+    ck_assert(!test_wait(look().spares != 0, 300));
     test_write_file(test_path("go"), "x", 0600);
     hermes_event_free(te_done(cell));
     wait_spare();
@@ -583,13 +562,13 @@ START_TEST(its_death_is_silent)
     no_event_of(HERMES_EVENT_BACKGROUND, HERMES_EVENT_BACKGROUND);
     killed_ns = hr_now_ns();
     ck_assert_int_eq(kill(spare, SIGKILL), 0);
-    ck_assert(test_wait(spares_lost() == 1 && in_the_list() == 1, TE_DEADLINE_MS));
+    ck_assert(test_wait(look().lost == 1 && look().kernels == 1, TE_DEADLINE_MS));
     no_event_of(HERMES_EVENT_KERNEL, HERMES_EVENT_DONE);
-    ck_assert_int_ge(next_after_ns(), killed_ns + 1000000000); /* not so soon */
+    ck_assert_int_ge(look().next_after_ns, killed_ns + 1000000000); /* not so soon */
     te_says("a", "print(x)", "1\n");
     ck_assert_int_eq(hermes_reset(engine, "a", NULL), 0);
     te_says_fresh("a", "print('x' in globals())", "False\n", HERMES_PREVIOUS_RESET);
-    RUN_UNTIL(spares() == 1);
+    RUN_UNTIL(look().spares == 1);
 }
 END_TEST
 
@@ -620,9 +599,9 @@ START_TEST(one_that_cannot_start_is_tried_seldom)
     wait_spare();
     sets_up_customization("import sys; 'ipykernel' in sys.modules or __import__('os')._exit(1)");
     te_set(engine, "kill_grace", "0.1"); /* ends the one there is */
-    ck_assert(test_wait(spares_lost() == 1, TE_DEADLINE_MS));
+    ck_assert(test_wait(look().lost == 1, TE_DEADLINE_MS));
     te_says("a", "print(x)", "1\n");
-    RUN_UNTIL(spares_lost() == 2);
+    RUN_UNTIL(look().lost == 2);
     te_says("a", "print(x)", "1\n");
     ck_assert_uint_eq(te_kernel_count(engine), 1);
 }
@@ -634,7 +613,7 @@ START_TEST(one_that_writes_for_ever_is_none)
     wait_spare();
     sets_up_customization("import os\nfor n in range(3000): os.write(1, b'x' * 99 + b'\\n')");
     te_set(engine, "kill_grace", "0.1");
-    ck_assert(test_wait(spares_lost() == 1, TE_DEADLINE_MS));
+    ck_assert(test_wait(look().lost == 1, TE_DEADLINE_MS));
     te_says("a", "print(x)", "1\n");
 }
 END_TEST
@@ -667,7 +646,7 @@ START_TEST(it_goes_with_the_last_idle_kernel)
     te_set(engine, "kernel_idle_timeout", "1"); /* ends the spare, too, and starts another */
     ck_assert(te_wait_gone(spare));
     ck_assert(test_wait(te_runners() == 0, TE_DEADLINE_MS));
-    ck_assert_int_eq(spares(), 0);
+    ck_assert_int_eq(look().spares, 0);
 }
 END_TEST
 
