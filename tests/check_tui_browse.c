@@ -372,6 +372,24 @@ START_TEST(the_pager_gets_the_output)
 }
 END_TEST
 
+START_TEST(a_pager_of_several_commands_gets_it_too)
+{
+    char pager[300];
+    snprintf(pager, sizeof(pager), "PAGER=cat >'%s'; true", test_path("paged"));
+    tui_stop();
+    tui_start(NULL, 24, 80, (const char *const[]){pager, NULL});
+    terminal_wait_text(tui, ">>>");
+    tui_run("print('to be paged')", 1);
+    terminal_keys(tui, "\030|");
+    char *text = NULL;
+    terminal_wait(tui, (free(text), text = test_read_file(test_path("paged"))) && text[0]);
+    ck_assert_str_eq(text, "to be paged\n");
+    free(text);
+    tui_wait_status("idle");
+    tui_run("print('goes on')", 2);
+}
+END_TEST
+
 static Suite *suite_tui_browse(void)
 {
     Suite *suite = suite_create("tui_browse");
@@ -400,6 +418,7 @@ static Suite *suite_tui_browse(void)
     tcase_add_test(tests, keys_of_the_editor_do_not_end_us);
     tcase_add_test(tests, keys_that_end_the_editor_do_not_end_us);
     tcase_add_test(tests, the_pager_gets_the_output);
+    tcase_add_test(tests, a_pager_of_several_commands_gets_it_too);
     return suite;
 }
 

@@ -108,12 +108,15 @@ void tui_edit_outside(struct tui *tui)
     free(command);
 }
 
-/* -R: colours. A short text stays on the screen until a key: the way back is ours. */
+/*
+ * -R: colours. A short text stays on the screen until a key: the way back is ours. $PAGER may be
+ * more than one command, of which each would wait for the terminal but the one with the redirection.
+ */
 static void page(struct tui *tui, char *path)
 {
     const char *pager = wish("PAGER", NULL, "less");
     setenv("LESS", "-R", 0);
-    char *command = xasprintf("%s <\"$1\"", pager);
+    char *command = xasprintf("exec <\"$1\" && %s", pager);
     run_child(tui, command, path, false);
     free(command);
 }
