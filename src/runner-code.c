@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,18 @@
 #include "options.h"
 #include "wire.h"
 
-enum { COMPILED_MAX = 4 << 20, ENTRIES_MAX = 16, CACHE_SECONDS = 60 * 24 * 3600 };
+enum { COMPILED_MAX = 4 << 20, SOURCE_MAX = 1 << 20, ENTRIES_MAX = 16 };
+enum { CACHE_SECONDS = 60 * 24 * 3600 };
+
+/* The runner's file and what continues it, in this order: one program. */
+#define MAIN "hermes_kernel_runner.py"
+static const char *const continued[] = {
+    "hermes_kernel_requests.py",
+    "hermes_kernel_mending.py",
+    "hermes_kernel_display.py",
+    "hermes_kernel_tracebacks.py",
+};
+#define CONTINUED (sizeof continued / sizeof continued[0])
 
 struct entry {
     char *python;
@@ -30,8 +42,8 @@ struct entry {
 
 struct hr_runner_code {
     char *path;
-    char *directory; /* of the file itself, whatever links lead to it; NULL: not known */
-    char *source; /* NULL until an interpreter without compiled code asks for it */
+    char *directory; /* of the file itself, whatever links lead to it */
+    char *source;    /* all of it; NULL until an interpreter without compiled code asks for it */
     size_t source_size;
     uint64_t source_key; /* tells this runner from others */
     struct entry entries[ENTRIES_MAX];
@@ -157,30 +169,50 @@ static char *directory_of(const char *path)
     return copy;
 }
 
+/* The name of a file that is not there, or NULL: the key tells these files from older ones. */
+static const char *identify(const char *path, const char *directory, uint64_t *ret_key)
+{
+    uint64_t key = hash(UINT64_C(0xcbf29ce484222325), HR_BOOT_SOURCE, sizeof HR_BOOT_SOURCE);
+    char name[PATH_MAX];
+    struct stat info;
+
+    *ret_key = 0;
+    if (!path || !directory || stat(path, &info))
+        return MAIN;
+    key = hash_file(hash(key, path, strlen(path)), &info);
+    for (size_t i = 0; i < CONTINUED; i++) {
+        snprintf(name, sizeof name, "%s/%s", directory, continued[i]);
+        if (stat(name, &info))
+            return continued[i];
+        key = hash_file(key, &info);
+    }
+    *ret_key = key;
+    return NULL;
+}
+
 int hr_runner_code_load(struct hr_runner_code *code, const char *path, struct hermes_error *error)
 {
-    char *found = HR_FAULT(HR_FAULT_OPEN)
-                      ? NULL
-                      : hr_find_installed(path, "hermes_kernel_runner.py", "runner");
-    struct stat info;
+    char *found = HR_FAULT(HR_FAULT_OPEN) ? NULL : hr_find_installed(path, MAIN, "runner");
+    char *directory = found ? directory_of(found) : NULL;
+    const char *missing;
     uint64_t key;
 
-    if (!found || stat(found, &info)) {
+    missing = identify(found, directory, &key);
+    if (missing) {
         hr_free(found);
-        return hr_error_set(
-            error, HERMES_ENOENT, 0,
-            "hermes_kernel_runner.py is not found%s%.150s; set the option \"runner\"",
-            path && *path ? " at " : "", path ? path : "");
+        hr_free(directory);
+        return hr_error_set(error, HERMES_ENOENT, 0,
+                            "%s is not found%s%.150s; set the option \"runner\"", missing,
+                            path && *path ? " at " : "", path ? path : "");
     }
-    key = hash(UINT64_C(0xcbf29ce484222325), HR_BOOT_SOURCE, sizeof HR_BOOT_SOURCE);
-    key = hash_file(hash(key, found, strlen(found)), &info);
     if (code->path && key == code->source_key) {
         hr_free(found);
+        hr_free(directory);
         return 0;
     }
     drop_all(code); /* the first, or another since */
     code->path = found;
-    code->directory = directory_of(found);
+    code->directory = directory;
     code->source_key = key;
     return 0;
 }
@@ -198,17 +230,36 @@ void hr_runner_code_free(struct hr_runner_code *code)
     hr_free(code);
 }
 
+static bool add_file(struct hr_buf *out, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    size_t size;
+    char *text = fd < 0 ? NULL : read_whole(fd, SOURCE_MAX, &size);
+    bool added = text && hr_buf_add(out, text, size);
+
+    if (fd >= 0)
+        close(fd);
+    hr_free(text);
+    return added;
+}
+
 static bool need_source(struct hr_runner_code *code)
 {
-    int fd;
+    char name[PATH_MAX];
+    struct hr_buf source;
+    bool whole;
 
     if (code->source)
         return true;
-    fd = open(code->path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    code->source = read_whole(fd, 1 << 20, &code->source_size);
-    close(fd);
+    hr_buf_init(&source, SOURCE_MAX);
+    whole = add_file(&source, code->path);
+    for (size_t i = 0; i < CONTINUED && whole; i++) {
+        snprintf(name, sizeof name, "%s/%s", code->directory, continued[i]);
+        whole = add_file(&source, name);
+    }
+    if (whole)
+        code->source_size = source.size, code->source = hr_buf_take(&source);
+    hr_buf_done(&source);
     return code->source != NULL;
 }
 

@@ -15,12 +15,12 @@ struct hr_runner_code *hr_runner_code_new(void);
 void hr_runner_code_free(struct hr_runner_code *code);
 
 /*
- * Find the source at path ("": the library's directory, the source tree, the installed place) and
- * note whether it is another than before.
+ * Find the source at path ("": the library's directory, the source tree, the installed place), and
+ * beside it the files that continue it; note whether it is another than before.
  *   Errors: HERMES_ENOENT, HERMES_ENOMEM
  */
 int hr_runner_code_load(struct hr_runner_code *code, const char *path, struct hermes_error *error);
-/* The directory of the source, where its parts lie that kernels read on need; NULL: not known. */
+/* The directory of the source, where its parts lie that kernels read on need. */
 const char *hr_runner_code_directory(const struct hr_runner_code *code);
 /* Append the three fields of INIT: either the source alone, or magic and compiled code alone. */
 bool hr_runner_code_add_fields(struct hr_runner_code *code, const char *python, struct hr_buf *out);

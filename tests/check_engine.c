@@ -387,9 +387,11 @@ START_TEST(crash_is_told_with_its_traceback)
     EXPECT(result, result->outcome == HERMES_ERROR && result->term_signal == SIGSEGV &&
                        result->exit_code == -SIGSEGV);
     EXPECT(result, te_error_has(result, "SIGSEGV") && te_error_has(result, "state was lost"));
-    EXPECT(result, te_error_has(result, "Segmentation fault") && te_error_has(result, "Current thread") &&
+    EXPECT(result, te_error_has(result, "Segmentation fault") &&
+                       te_error_has(result, "Current thread") &&
                        te_error_has(result, "line 5 in <module>"));
-    EXPECT(result, !te_error_has(result, "hermes kernel runner") && !te_error_has(result, "hermes_boot"));
+    EXPECT(result,
+           !te_error_has(result, "hermes kernel runner") && !te_error_has(result, "hermes_boot"));
     EXPECT(result, te_error_has(result, "Segmentation fault") && te_error_has(result, "in deep"));
     EXPECT(result, te_has(result, "x\n") && result->ended);
     hermes_result_free(result);
@@ -932,8 +934,27 @@ START_TEST(an_installation_without_its_parts)
     engine = te_engine_new(); /* the runner is read once */
     te_set(engine, "runner", "/nonexistent/runner.py");
     expect_start_failure(te_run("a", "print(1)"), "/nonexistent/runner.py");
+    ck_assert_int_eq(mkdir(test_path("runner"), 0700), 0);
+    test_write_file(test_path("runner/hermes_kernel_runner.py"), "", 0600);
+    te_set(engine, "runner", test_path("runner/hermes_kernel_runner.py")); /* and the others? */
+    expect_start_failure(te_run("a", "print(1)"), "hermes_kernel_requests.py is not found");
     te_set(engine, "runner", "");
     te_says("a", "print('well')", "well\n");
+}
+END_TEST
+
+START_TEST(a_runner_that_is_edited_is_used_at_once)
+{
+    char command[1000];
+
+    snprintf(command, sizeof command, "cp -r '%s/runner' '%s'", HERMES_TEST_SRCDIR,
+             test_directory());
+    ck_assert_int_eq(system(command), 0);
+    te_set(engine, "runner", test_path("runner/hermes_kernel_runner.py"));
+    te_says("a", "print('well')", "well\n");
+    ck_assert_int_eq(hermes_session_clear(engine, "a"), 0);
+    test_write_file(test_path("runner/hermes_kernel_requests.py"), "posix._exit(9)\n", 0600);
+    expect_start_failure(te_run("b", "print(1)"), "exit status 9");
 }
 END_TEST
 
@@ -1099,6 +1120,7 @@ int main(void)
     tcase_add_test(calls, a_full_queue_refuses);
     tcase_add_test(calls, kernels_that_cannot_start);
     tcase_add_test(calls, an_installation_without_its_parts);
+    tcase_add_test(calls, a_runner_that_is_edited_is_used_at_once);
     tcase_add_test(calls, a_start_that_hangs_or_fails_in_site);
     tcase_add_test(calls, queued_cells_of_a_failed_start);
     tcase_add_test(calls, script_and_argv);

@@ -47,8 +47,12 @@ def boot_text():
 
 
 def runner_text():
-    with open(os.path.join(RUNNER, 'hermes_kernel_runner.py'), 'rb') as f:
-        return f.read()
+    """The runner's files as the engine joins them."""
+    text = b''
+    for part in 'runner', 'requests', 'mending', 'display', 'tracebacks':
+        with open(os.path.join(RUNNER, 'hermes_kernel_%s.py' % part), 'rb') as f:
+            text += f.read()
+    return text
 
 
 for descriptor in os.listdir('/proc/self/fd'):
