@@ -146,6 +146,16 @@ void player_late(struct player *player)
     take_keys(player, true);
 }
 
+void player_give_up(struct player *player)
+{
+    struct key key = {.type = KEY_NAMED, .name = "C-g", .raw = "\a", .raw_size = 1};
+    player_play(player, "\033[201~", 6);
+    player_late(player);
+    for (int i = 0; i < 2; i++)
+        play(player, &key);
+    need(!edit_is_pending(player->edit));
+}
+
 void player_toggle_vi(struct player *player)
 {
     edit_toggle_vi(player->edit);
