@@ -57,6 +57,9 @@ for python in $(pythons); do
     unset HERMES_CASES_ARGUMENTS HERMES_REPL_PYTHON
 done
 
+step "random keys on the screen" env -C "$build" HERMES_REPL="$build/hermes-repl" TUI_FUZZ_SEED=random \
+    TUI_FUZZ_SECONDS=300 tests/check_tui_fuzz || :
+
 # ---- fuzzers ------------------------------------------------------------------------------------------
 tree "fuzzers: build" "$top/build-fuzz" CC=clang --enable-fuzzing --enable-asan --enable-ubsan --enable-tests &&
     step "fuzzers: are built" make -C "$top/build-fuzz" -j"$(jobs)" check TESTS= && {
