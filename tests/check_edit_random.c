@@ -115,6 +115,8 @@ static void play_random(bool vi, unsigned long seed)
         }
         if (chosen % 5 == 1)
             player_late(player);
+        if (chosen % 53 == 1)
+            player_outside(player, (unsigned)next_random(&seed) % 1000);
         if (chosen % 101 == 1)
             player_give_up(player);
     }

@@ -156,6 +156,30 @@ void player_give_up(struct player *player)
     need(!edit_is_pending(player->edit));
 }
 
+void player_outside(struct player *player, unsigned what)
+{
+    static const char *const sessions[] = {"main", "other"};
+    switch (what % 5) {
+    case 0:
+        offer(player);
+        break;
+    case 1: /* the tab changes */
+        edit_set_session(player->edit, sessions[what / 5 % 2]);
+        edit_set(player->edit, "x = 1\ny", 7, what % 8);
+        break;
+    case 2:
+        edit_insert(player->edit, "\xE4\xB8\x96(", 4);
+        break;
+    case 3:
+        edit_set(player->edit, "", 0, 0);
+        break;
+    case 4:
+        edit_set_width(player->edit, 4 + (int)(what / 5 % 60));
+        break;
+    }
+    look(player);
+}
+
 void player_toggle_vi(struct player *player)
 {
     edit_toggle_vi(player->edit);

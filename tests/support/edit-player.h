@@ -17,6 +17,8 @@ void player_free(struct player *player);
 void player_play(struct player *player, const char *bytes, size_t size);
 /* The time for a lone escape ran out. */
 void player_late(struct player *player);
+/* What comes between two keys: an answer to a completion, another tab, a recalled cell, a resize. */
+void player_outside(struct player *player, unsigned what);
 /* C-g twice: nothing that was begun waits for a key any more. */
 void player_give_up(struct player *player);
 void player_toggle_vi(struct player *player);
