@@ -75,9 +75,11 @@ def repair_syntax_error(error):
         error.lineno = text[:max(text.find('\0'), 0)].count('\n') + 1
         error.offset = None
         return
-    if error.filename == cell_name and error.text is None and error.lineno:
+    if error.filename == cell_name and error.lineno and (error.text is None or MAGIC in error.text):
         line = get_line(cell_name, error.lineno)
         if line:
+            if error.text is not None:
+                error.offset = error.end_offset = None
             error.text = line
 
 
@@ -89,6 +91,7 @@ def correct(shown, error, depth):
     while shown is not None and error is not None and seen < 100:
         if seen or depth:
             cut_frames(shown, traceback_of(error))
+        drop_carets(shown.stack)
         seen += 1
         members = getattr(shown, 'exceptions', None)
         if members is None:
@@ -112,6 +115,14 @@ def cut_frames(shown, traceback):
                 BaseException, BaseException(), user_part(traceback)).stack
             return
         found = found.tb_next
+
+
+def drop_carets(stack):
+    """Below lines that are shown as they were before the host made Python of them."""
+    for entry in stack:
+        text = sources.get(entry.filename, '')
+        if MAGIC in text and MAGIC in split_lines(text)[entry.lineno - 1] and hasattr(entry, 'colno'):
+            entry.colno = entry.end_colno = None
 
 
 class Catcher:
@@ -198,6 +209,7 @@ def plain_text(error):
 
 
 lines = {}                  # file name -> lines, while a traceback is made
+MAGIC = '\t#magic\t'        # what stands behind it in a line of a cell is what was typed
 
 
 def get_line(name, number, globals=None):
@@ -218,7 +230,8 @@ def get_lines(name, globals=None):
 
 def find_lines(name):
     if name in sources:
-        return split_lines(sources[name])
+        found = split_lines(sources[name])
+        return [line.rpartition(MAGIC)[2] for line in found] if MAGIC in sources[name] else found
     cached = modules.get('linecache')
     if type(cached) is ModuleType:
         entry = vars(cached).get('cache', {}).get(name)

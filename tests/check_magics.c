@@ -56,17 +56,17 @@ START_TEST(lines_stay_lines)
         const char *source, *want;
     } rows[] = {
         {"%matplotlib inline\nx = 1\n", "\nx = 1\n"},
-        {"!ls -l\n", "_exit_code = __import__('subprocess').call(\"ls -l\", shell=True)\n"},
+        {"!ls -l\n", "_exit_code = __import__('subprocess').call(\"ls -l\", shell=True)"},
         {"if x:\n    !ls\n", "if x:\n    _exit_code = "},
         {"files = !ls *.py\n",
-         "files = __import__('subprocess').getoutput(\"ls *.py\").splitlines()\n"},
+         "files = __import__('subprocess').getoutput(\"ls *.py\").splitlines()"},
         {"a, b = !ls\n", "a, b = __import__"},
-        {"!!ls\n", "__import__('subprocess').getoutput(\"ls\").splitlines()\n"},
+        {"!!ls\n", "__import__('subprocess').getoutput(\"ls\").splitlines()"},
         {"!echo {x} $y {z.a[0]} $$ {{}} {a,b} ${H} 'it'\"s\"\n", "\"echo \" + (str(x) if 'x' in"},
         {"%cd /tmp\n", "chdir("},
         {"%env A=1\n", "environ[\"A\"] = \"1\""},
         {"%env A 1\n", "environ[\"A\"] = \"1\""},
-        {"%env A\n", "__import__('os').environ[\"A\"]\n"},
+        {"%env A\n", "__import__('os').environ[\"A\"]"},
         {"%pip install x\n", "' -m pip ' + \"install x\""},
         {"%time x = f(a=1)\n", "x = (lambda start, value:"},
         {"%time f(a=1) == 2\n", "(__import__('time').perf_counter(), (f(a=1) == 2))"},
@@ -81,7 +81,11 @@ START_TEST(lines_stay_lines)
         {"%%script sed s/a/b/\na\n", "split(\"sed s/a/b/\")"},
         {"# note\n\n%%sh -e\nfalse\n", "# note\n\n_exit_code"},
         {"%%writefile a.txt\nhello\n", "'code': \"hello\\n\""},
-        {"%%html\n<b>\n", "pass\n"},
+        {"%%html\n<b>\n", "pass"},
+        {"  %cd /tmp\n", "\t#magic\t  %cd /tmp\n"},
+        {"x = !ls \\\n  -l\n", "\t#magic\tx = !ls   -l\n\n"},
+        {"%%sh\nfalse\n", "\t#magic\t%%sh\n"},
+        {"!a\rb\n", "shell=True)\n"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct magics_result result = translate(rows[i].source);
@@ -115,7 +119,8 @@ START_TEST(time_of_a_cell)
     struct magics_result result = translate("%%time\n!ls\nx = 1\n");
     ck_assert(result.wall_time);
     ck_assert_str_eq(result.source,
-                     "\n_exit_code = __import__('subprocess').call(\"ls\", shell=True)\nx = 1\n");
+                     "\n_exit_code = __import__('subprocess').call(\"ls\", shell=True)"
+                     "\t#magic\t!ls\nx = 1\n");
     free(result.source);
     result = translate("%%capture\n!ls\n");
     ck_assert_ptr_nonnull(strstr(result.source, "subprocess"));

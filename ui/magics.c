@@ -164,6 +164,13 @@ bool magics_is_line(const char *line, size_t size)
            is_help(code);
 }
 
+/* What was typed goes along: the runner shows it in tracebacks, hermes-kernel-protocol(7). */
+static void add_original(struct strbuf *out, struct magic_text line)
+{
+    if (!memchr(line.text, '\n', line.size) && !memchr(line.text, '\r', line.size))
+        strbuf_addf(out, "\t#magic\t%.*s", (int)line.size, line.text);
+}
+
 /* One logical line without its end, which begins a statement. False: it is plain Python. */
 static bool translate_line(struct translation *t, struct magic_text line)
 {
@@ -173,6 +180,7 @@ static bool translate_line(struct translation *t, struct magic_text line)
     struct magic_text code = {line.text + indent, line.size - indent};
     size_t sign = assigned_sign(code);
     strbuf_add(&t->out, line.text, indent);
+    size_t before = t->out.size;
     if (sign)
         assignment(t, trim(code), sign);
     else if (is_magic(code))
@@ -181,6 +189,8 @@ static bool translate_line(struct translation *t, struct magic_text line)
         shell(t, (struct magic_text){code.text + 1, code.size - 1});
     else
         strbuf_adds(&t->out, "pass");
+    if (t->out.size > before + strlen("pass"))
+        add_original(&t->out, line);
     t->changed = true;
     return true;
 }
@@ -269,6 +279,7 @@ static void cell_magic(struct translation *t, const char *text, size_t size,
         if (inner.source)
             body = (struct magic_text){inner.source, inner.size};
         magic->cell(&t->out, magic, rest, body);
+        add_original(&t->out, line);
         strbuf_addc(&t->out, '\n');
         free(inner.source);
     } else {

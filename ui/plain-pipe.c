@@ -160,6 +160,11 @@ static bool take_line(struct plain *plain, size_t length)
         drop_input(plain, length);
         return false;
     }
+    if (begun ? memcmp(plain->block.data, "%%", 2) == 0
+              : length > 2 && memcmp(line, "%%", 2) == 0) {
+        add_line(plain, length); /* a cell magic has all up to a blank line */
+        return blank && enter(plain);
+    }
     if (is_open(plain)) {
         add_line(plain, length);
     } else if (blank) {

@@ -771,6 +771,23 @@ class Pipe(Case):
         self.assertTrue(err.startswith("Traceback (most recent call last):"), err)
         self.assertTrue(err.endswith("ZeroDivisionError: division by zero\n"), err)
 
+    def test_a_cell_magic_ends_at_a_blank_line(self):
+        status, out, err = self.run_with("%%timeit -n1 -r1\nx = 1\ny = x\n\nprint(2)\n%%time\nprint(3)")
+        self.assertEqual(status, 0, err)
+        self.assertIn("1 loops each", out)
+        self.assertTrue(out.split("each)\n")[1].startswith("2\n3\nWall time: "), out)
+
+    def test_tracebacks_show_magics_as_they_were_typed(self):
+        head = 'Traceback (most recent call last):\n  File "<cell 1>", line 1, in <module>\n    '
+        missing = "FileNotFoundError: [Errno 2] No such file or directory: '/no/such'\n"
+        for text, expected in (
+                ("%cd /no/such\n", head + "%cd /no/such\n" + missing),
+                ("x = %time y(1)\n", head + "x = %time y(1)\nNameError: name 'y' is not defined\n"),
+                ("if 1:\n    %cd /no/such\n\n", head.replace("line 1", "line 2") + "%cd /no/such\n" + missing)):
+            self.assertEqual(self.run_with(text), (1, "", expected))
+        self.assertRegex(self.run_with("%timeit y\n")[2], r"(?s)line 1, in <module>\n    %timeit y\n.*NameError: name 'y'")
+        self.assertRegex(self.run_with("%time y(\n")[2], r'  File "<cell 1>", line 1\n    %time y\(\nSyntaxError: ')
+
     def test_status_of_the_last(self):
         self.assertEqual(self.run_with("print(1)\n1/0\n")[0], 1)
         self.assertEqual(self.run_with("1/0\n:nosuch\n")[0], 1)
