@@ -85,7 +85,6 @@ START_TEST(lines_stay_lines)
         {"  %cd /tmp\n", "\t#magic\t  %cd /tmp\n"},
         {"x = !ls \\\n  -l\n", "\t#magic\tx = !ls   -l\n\n"},
         {"%%sh\nfalse\n", "\t#magic\t%%sh\n"},
-        {"!a\rb\n", "shell=True)\n"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct magics_result result = translate(rows[i].source);

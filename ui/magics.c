@@ -167,7 +167,7 @@ bool magics_is_line(const char *line, size_t size)
 /* What was typed goes along: the runner shows it in tracebacks, hermes-kernel-protocol(7). */
 static void add_original(struct strbuf *out, struct magic_text line)
 {
-    if (!memchr(line.text, '\n', line.size) && !memchr(line.text, '\r', line.size))
+    if (!memchr(line.text, '\n', line.size))
         strbuf_addf(out, "\t#magic\t%.*s", (int)line.size, line.text);
 }
 

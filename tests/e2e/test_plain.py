@@ -785,7 +785,8 @@ class Pipe(Case):
                 ("x = %time y(1)\n", head + "x = %time y(1)\nNameError: name 'y' is not defined\n"),
                 ("if 1:\n    %cd /no/such\n\n", head.replace("line 1", "line 2") + "%cd /no/such\n" + missing)):
             self.assertEqual(self.run_with(text), (1, "", expected))
-        self.assertRegex(self.run_with("%timeit y\n")[2], r"(?s)line 1, in <module>\n    %timeit y\n.*NameError: name 'y'")
+        self.assertRegex(self.run_with("%timeit y\n")[2],
+                         r"(?s)line 1, in <module>\n    %timeit y\n.*NameError: name 'y'")
         self.assertRegex(self.run_with("%time y(\n")[2], r'  File "<cell 1>", line 1\n    %time y\(\nSyntaxError: ')
 
     def test_status_of_the_last(self):
