@@ -20,7 +20,7 @@ struct line {
 static bool equal(const unsigned char *word, size_t size, const char *text)
 {
     for (size_t i = 0; i < size; i++)
-        if (hr_redact_upper(word[i]) != (unsigned char)text[i]) /* also where text ends */
+        if (!text[i] || hr_redact_upper(word[i]) != (unsigned char)text[i])
             return false;
     return text[size] == '\0';
 }

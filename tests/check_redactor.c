@@ -170,6 +170,11 @@ START_TEST(nul_is_text)
     feed_pieces(redactor, "a\0" KEY "\0", 43, 5, &out);
     ck_assert_uint_eq(out.size, 3 + strlen(MASKED));
     ck_assert_mem_eq(out.data, "a\0" MASKED "\0", out.size);
+    hr_buf_clear(&out);
+    /* "ON" would be no secret. */
+    feed_pieces(redactor, "A_PASSWORD=ON\0rest-of-it\nB_SECRET=hunter2\nC_TOKEN=hunter2\n", 58, 0,
+                &out);
+    ck_assert_str_eq(out.data, "A_PASSWORD=***\nB_SECRET=***\nC_TOKEN=***\n");
     hr_buf_done(&out);
     hermes_redactor_free(redactor);
 }
