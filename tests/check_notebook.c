@@ -197,9 +197,11 @@ START_TEST(cells_are_read)
                       "{\"cell_type\": \"code\", \"metadata\": {\"tags\": [\"parameters\", 3], "
                       "\"name\": \"Load\"}, \"source\": \"a\\u0000b\","
                       " \"execution_count\": 7, \"outputs\": [ ]},"
-                      "{\"source\": [], \"cell_type\": \"raw\"}")),
+                      "{\"source\": [], \"cell_type\": \"raw\", \"id\": \"a\", \"id\": \"b;\"}")),
                   "%s", strbuf_text(&error));
     ck_assert_uint_eq(document.count, 3);
+    ck_assert_str_eq(document.cells[2].id, "b;");
+    ck_assert_ptr_null(document.cells[2].more);
     ck_assert_int_eq(document.cells[0].kind, CELL_MARKDOWN);
     ck_assert_str_eq(document.cells[0].source, "# T\nx");
     ck_assert_str_eq(document.cells[0].more, "\"attachments\": {\"a\": 1.0}");

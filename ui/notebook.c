@@ -105,7 +105,8 @@ static const char *read_member(struct document_cell *cell, struct json_span key,
         cell->metadata = span_copy(value);
         return json_kind_of(value) == JSON_OBJECT ? NULL : "has metadata that is no object";
     }
-    if (json_is_text(key, "id") && !cell->id) {
+    if (json_is_text(key, "id")) {
+        free(cell->id); /* of members of one name the last is meant, as in Python */
         keep_id(cell, value);
     } else if (json_is_text(key, "outputs") && json_kind_of(value) == JSON_ARRAY) {
         free(cell->outputs);
