@@ -24,8 +24,10 @@ enum {
     READ_CHUNK = HR_SCRATCH_SIZE,
     READ_AT_ONCE = 4 * READ_CHUNK,
     SMALL_PIECE = 32 << 10,
-    FLOOD_NS = 1000000,
-    HOLD_NS = 1000000,
+    PIPE_ROOM = 16 << 10,    /* a quarter of what it takes */
+    TERMINAL_ROOM = 1 << 10, /* the same */
+    HOLD_MIN_NS = 1000000,
+    ANSWER_NS = 250000000, /* what was typed is answered in pieces: echo, text, prompt */
 };
 
 /* ---- streams ---------------------------------------------------------------------------- */
@@ -152,26 +154,68 @@ static void watch_stream(struct hr_stream *stream, bool read)
                         (kernel->tty && kernel->tty->input.size ? HR_WRITE : 0u));
 }
 
-static void hold_over(struct hr_timer *timer)
+static bool wants_output(const struct hr_kernel *kernel)
 {
-    struct hr_stream *stream = HR_CONTAINER(timer, struct hr_stream, hold);
+    bool makes_events = kernel->current ? kernel->current->events : kernel->engine->event_wanted;
 
-    hr_kernel_update_pause(stream->kernel);
-    if (stream->watch.fd >= 0 && stream->watch.events & HR_READ)
-        stream_read_some(stream);
-    stream->read_ns = hr_now_ns();
+    return !(kernel->engine->paused && makes_events) || (kernel->tty && kernel->tty->waiting);
+}
+
+static void hold_over(struct hr_timer *timer);
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
 }
 
 /*
  * A cell that prints line after line wakes its reader for each, and pays for it. So a stream that
- * comes in small pieces one soon after the other is left alone for a moment: then many lines are
- * read at once. The first piece is never late.
+ * goes on in small pieces is left alone until output_interval after the last read: then many lines
+ * are read at once. So much of it that there might soon be no room is read sooner, and one that was
+ * quick a moment ago is not trusted to be slow now. passed_ns: in which got bytes came.
  */
+static bool hold(struct hr_stream *stream, size_t got, int64_t passed_ns, int64_t from_ns)
+{
+    const struct hr_kernel *kernel = stream->kernel;
+    bool typed = kernel->tty && stream->read_ns - kernel->tty->typed_ns < ANSWER_NS;
+    int64_t interval_ns = typed ? 0 : kernel->engine->options.output_interval_ms * 1000000;
+    int64_t before_ns = stream->hold_ns < HOLD_MIN_NS ? HOLD_MIN_NS / 2 : stream->hold_ns;
+    int64_t room_ns, due_ns;
+
+    stream->hold_ns = 0;
+    if (!got || got >= SMALL_PIECE || stream->watch.fd < 0 || (kernel->tty && kernel->tty->waiting))
+        return false;
+    room_ns = passed_ns / (int64_t)got * (kernel->tty ? TERMINAL_ROOM : PIPE_ROOM);
+    if (room_ns < HOLD_MIN_NS && from_ns == stream->read_ns)
+        return false;
+    stream->hold_ns = least(least(room_ns, interval_ns), 2 * before_ns);
+    due_ns = from_ns + stream->hold_ns;
+    if (due_ns < stream->read_ns + HOLD_MIN_NS)
+        due_ns = stream->read_ns + HOLD_MIN_NS;
+    watch_stream(stream, false);
+    hr_timer_start(kernel->engine->loop, &stream->hold, due_ns, hold_over);
+    return true;
+}
+
+static void hold_over(struct hr_timer *timer)
+{
+    struct hr_stream *stream = HR_CONTAINER(timer, struct hr_stream, hold);
+    int64_t before_ns = stream->read_ns;
+    size_t got;
+
+    if (!wants_output(stream->kernel))
+        return;
+    got = stream_read_some(stream);
+    stream->read_ns = hr_now_ns();
+    if (!hold(stream, got, stream->read_ns - before_ns, stream->read_ns))
+        hr_kernel_update_pause(stream->kernel);
+}
+
 void hr_kernel_stream_ready(struct hr_watch *watch, unsigned events)
 {
     struct hr_stream *stream = HR_CONTAINER(watch, struct hr_stream, watch);
-    struct hr_loop *loop = stream->kernel->engine->loop;
-    int64_t now = hr_now_ns(), before = stream->read_ns;
+    int64_t before_ns = stream->read_ns, passed_ns;
+    size_t got;
 
     if (events & HR_WRITE)
         hr_tty_send_input(stream->kernel);
@@ -181,11 +225,23 @@ void hr_kernel_stream_ready(struct hr_watch *watch, unsigned events)
         read_start_output(stream);
         return;
     }
-    stream->read_ns = now;
-    if (stream_read_some(stream) < SMALL_PIECE && now - before < FLOOD_NS &&
-        stream->watch.fd >= 0 && !(stream->kernel->tty && stream->kernel->tty->waiting)) {
-        watch_stream(stream, false);
-        hr_timer_start(loop, &stream->hold, now + HOLD_NS, hold_over);
+    stream->read_ns = hr_now_ns();
+    passed_ns = stream->read_ns - before_ns;
+    got = stream_read_some(stream);
+    if (passed_ns < stream->kernel->engine->options.output_interval_ms * 1000000)
+        hold(stream, got, passed_ns, before_ns);
+}
+
+void hr_kernel_end_holds(struct hr_kernel *kernel)
+{
+    for (int i = 0; i < 2; i++) {
+        struct hr_stream *stream = &kernel->streams[i];
+
+        stream->read_ns = stream->hold_ns = 0;
+        if (!stream->hold.position)
+            continue;
+        hr_timer_stop(kernel->engine->loop, &stream->hold);
+        watch_stream(stream, wants_output(kernel));
     }
 }
 
@@ -218,10 +274,9 @@ void hr_kernel_drain(struct hr_kernel *kernel)
 void hr_kernel_update_pause(struct hr_kernel *kernel)
 {
     bool makes_events = kernel->current ? kernel->current->events : kernel->engine->event_wanted;
-    bool read = !(kernel->engine->paused && makes_events) || (kernel->tty && kernel->tty->waiting);
 
     for (int i = 0; i < 2; i++)
-        watch_stream(&kernel->streams[i], read);
+        watch_stream(&kernel->streams[i], wants_output(kernel));
     if (kernel->held && !(kernel->engine->paused && makes_events)) {
         kernel->held = false;
         hr_kernel_watch_control(kernel);

@@ -48,7 +48,9 @@ void hr_kernel_describe_start_failure(const struct hr_kernel *kernel, struct hr_
 /* kernel-io.c */
 void hr_kernel_stream_ready(struct hr_watch *watch, unsigned events);
 void hr_kernel_control_ready(struct hr_watch *watch, unsigned events);
-void hr_kernel_drain(struct hr_kernel *kernel);        /* what is in the pipes now */
+void hr_kernel_drain(struct hr_kernel *kernel); /* what is in the pipes now */
+/* What comes next is read at once: a cell begins, or somebody types. */
+void hr_kernel_end_holds(struct hr_kernel *kernel);
 bool hr_kernel_read_control(struct hr_kernel *kernel); /* false: nothing more now */
 void hr_kernel_take_waiting(struct hr_kernel *kernel); /* frames that were held, and new ones */
 void hr_kernel_route_output(struct hr_stream *stream, const char *data, size_t size);

@@ -111,6 +111,7 @@ static void cell_started(struct hr_kernel *kernel)
         hr_timer_start(kernel->engine->loop, &kernel->deadline,
                        hr_later_ns(cell->started_ns, cell->timeout_ms), deadline_passed);
     hr_kernel_set_state(kernel, HERMES_KERNEL_BUSY);
+    hr_kernel_end_holds(kernel);
     if (kernel->engine->paused)
         hr_kernel_update_pause(kernel);
     if (cell->events) {

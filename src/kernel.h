@@ -145,6 +145,7 @@ struct hr_stream {
     uint64_t bytes;       /* read so far */
     int64_t read_ns;      /* when it was read last */
     struct hr_timer hold; /* until it is read again */
+    int64_t hold_ns;      /* how long that is, or was */
 };
 
 struct hr_kernel {
@@ -160,7 +161,7 @@ struct hr_kernel {
     bool ready;                 /* READY has come */
     bool crashing;              /* the control socket carries crash text */
     bool init_sent;
-    bool held; /* by displays that the host has not read: its frames wait */
+    bool held;     /* by displays that the host has not read: its frames wait */
     bool bind_due; /* was a spare: INIT could not tell of its first cell */
     bool freed_later;
     enum hermes_previous previous; /* of the kernel before */

@@ -75,6 +75,8 @@ const struct hr_option_row hr_option_rows[] = {
             "a kernel that is not ready after so long is given up"),
     INTEGER(max_queued_cells, "", 1000, 1, 100000,
             "cells that may wait for one kernel"),
+    SECONDS(output_interval, 0.001, 0.001, 60,
+            "output that goes on in small pieces is read so often"),
     FLAG(isolate, "off",
          "run kernels under bubblewrap: system read-only, private /tmp, no network, no other processes"),
     LIMIT(memory_limit, "MiB", 32, 1048576,

@@ -27,13 +27,14 @@ struct hr_options {
     int64_t shutdown_grace_ms;      /* 3 s for an orderly exit (threads, atexit) */
     int64_t start_timeout_ms;       /* 30 s */
     int64_t max_queued_cells;       /* 1000, per kernel */
+    int64_t output_interval_ms;     /* 1 ms */
     bool isolate;                   /* off */
     int64_t memory_limit;           /* MiB; 0: none, as for the next four */
     int64_t cpu_limit;              /* s */
     int64_t process_limit;
     int64_t file_size_limit; /* MiB */
     int64_t open_files_limit;
-    int64_t spare_kernels;   /* 0 */
+    int64_t spare_kernels; /* 0 */
     char *env_passthrough; /* names, separated by commas */
     char *python;          /* "": to be found */
     char *guard;           /* "": where it was installed; so is the next */

@@ -230,6 +230,8 @@ static int type(struct hr_kernel *kernel, const char *data, size_t size, struct 
         return hr_error_set(error, HERMES_ENOMEM, 0, "out of memory");
     }
     tty->typed = true;
+    tty->typed_ns = hr_now_ns();
+    hr_kernel_end_holds(kernel);
     hr_tty_send_input(kernel);
     return 0;
 }

@@ -42,6 +42,7 @@ struct hr_tty {
     bool at_end;        /* of the process: nothing waits any more */
     bool advance_later; /* the next cell is due once the output is in order */
     bool typed;         /* something may be unread */
+    int64_t typed_ns;   /* when, last */
 };
 
 /* ---- tty.c ------------------------------------------------------------------------------ */

@@ -61,6 +61,7 @@ START_TEST(defaults)
     ck_assert_int_eq(options.shutdown_grace_ms, 3000);
     ck_assert_int_eq(options.start_timeout_ms, 30000);
     ck_assert_int_eq(options.max_queued_cells, 1000);
+    ck_assert_int_eq(options.output_interval_ms, 1);
     ck_assert_str_eq(options.env_passthrough, "");
     ck_assert_str_eq(options.python, "");
     ck_assert_str_eq(options.guard, "");

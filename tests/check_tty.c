@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -539,6 +540,77 @@ START_TEST(a_flood_from_the_background_hides_no_end)
 }
 END_TEST
 
+/* ---- output that goes on ---------------------------------------------------------------- */
+
+#define DOTS                                                                                       \
+    "import time\n"                                                                                \
+    "for n in range(50):\n"                                                                        \
+    "    print('.', end='', flush=True)\n"                                                         \
+    "    time.sleep(.004)\n"
+
+#define PROGRESS                                                                                   \
+    "import time\n"                                                                                \
+    "for n in range(300):\n"                                                                       \
+    "    print('\\r%3d' % n, end='', flush=True)\n"                                                \
+    "    time.sleep(.001)\n"
+
+static long sleeps(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_nvcsw;
+}
+
+/* The host wakes up for the interval, not for each piece. */
+START_TEST(output_that_goes_on_is_read_in_intervals)
+{
+    enum { INTERVAL_MS = 34, WAKES = 4 };
+    struct hermes_event *event;
+    uint64_t cell;
+    int64_t begin;
+    long before;
+
+    te_set(engine, "output_interval", "0.034");
+    says("1", "");
+    begin = test_now_ms();
+    before = sleeps();
+    cell = submit(PROGRESS);
+    event = te_done(cell);
+    EXPECT(event->result, event->result->bytes_total == 300 * 4);
+    hermes_event_free(event);
+    ck_assert_int_lt(sleeps() - before, ((test_now_ms() - begin) / INTERVAL_MS + 5) * WAKES);
+}
+END_TEST
+
+/* The interval would be too long for every wait here, if it was kept. */
+START_TEST(nothing_that_is_waited_for_is_late)
+{
+    uint64_t cell;
+
+    te_set(engine, "output_interval", "60");
+    cell = submit(DOTS "line = input()\n"
+                       "time.sleep(.05)\n"
+                       "print('it is', line, end='', flush=True)\n"
+                       "input()");
+    state_becomes(HERMES_INPUT_WAITS, HERMES_INPUT_WAITS);
+    type("me\n");
+    te_output(cell, "me\r\nit is me");
+    type("\n");
+    hermes_event_free(te_done(cell));
+    hermes_event_free(te_done(submit(DOTS)));
+    cell = submit("import time\n"
+                  "print('first', end='', flush=True)\n"
+                  "time.sleep(.05)\n"
+                  "print('second', end='', flush=True)\n"
+                  "input()");
+    te_output(cell, "second");
+    type("\n");
+    hermes_event_free(te_done(cell));
+    hermes_event_free(te_done(submit("for n in range(20000): print(n)"))); /* waits for room */
+}
+END_TEST
+
 /* ---- what a cell may break -------------------------------------------------------------- */
 
 START_TEST(closed_descriptors_are_mended)
@@ -827,6 +899,8 @@ static Suite *suite(void)
     tcase_add_test(cell_ends, displays_keep_their_place);
     tcase_add_test(cell_ends, a_child_that_stays_writes_in_the_background);
     tcase_add_test(cell_ends, a_flood_from_the_background_hides_no_end);
+    tcase_add_test(cell_ends, output_that_goes_on_is_read_in_intervals);
+    tcase_add_test(cell_ends, nothing_that_is_waited_for_is_late);
     suite_add_tcase(suite, cell_ends);
 
     tcase_set_timeout(faults, 60);
