@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,51 @@ START_TEST(two_sessions_run_at_once)
     tui_wait_status("busy");
     terminal_keys(tui, "\003");
     terminal_wait_text(tui, "KeyboardInterrupt");
+}
+END_TEST
+
+/* How often its threads have slept. */
+static long sleeps(pid_t pid)
+{
+    static const char name[] = "voluntary_ctxt_switches:";
+    char path[300], line[200];
+    struct dirent *task;
+    long all = 0;
+    DIR *tasks;
+
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    tasks = opendir(path);
+    ck_assert_ptr_nonnull(tasks);
+    while ((task = readdir(tasks))) {
+        FILE *status;
+
+        snprintf(path, sizeof path, "/proc/%d/task/%s/status", (int)pid, task->d_name);
+        status = fopen(path, "r");
+        while (status && fgets(line, sizeof line, status)) {
+            if (strncmp(line, name, sizeof name - 1) == 0)
+                all += strtol(line + sizeof name - 1, NULL, 10);
+        }
+        if (status)
+            fclose(status);
+    }
+    closedir(tasks);
+    return all;
+}
+
+/* For each frame a few times, not for each of a thousand pieces. */
+START_TEST(a_progress_bar_wakes_it_for_frames)
+{
+    enum { FRAME_MS = 33, WAKES = 8 };
+    int64_t begin;
+    long before;
+
+    tui_run("from time import sleep as s", 1);
+    begin = test_now_ms();
+    before = sleeps(terminal_pid(tui));
+    tui_run("for n in range(1000): print('\\r%3d' % n, end='', flush=True); s(.001)", 2);
+    terminal_wait_text(tui, "     999");
+    ck_assert_int_lt(sleeps(terminal_pid(tui)) - before,
+                     ((test_now_ms() - begin) / FRAME_MS + 20) * WAKES);
 }
 END_TEST
 
@@ -676,6 +722,7 @@ static Suite *suite_tui_program(void)
     Suite *suite = suite_create("tui_program");
     TCase *tests = tui_test_case(suite, "sessions");
     tcase_add_test(tests, two_sessions_run_at_once);
+    tcase_add_test(tests, a_progress_bar_wakes_it_for_frames);
     tcase_add_test(tests, a_flood_behind_takes_no_keys);
     tcase_add_test(tests, each_session_keeps_its_draft);
     tcase_add_test(tests, tabs_are_opened_renamed_and_closed);

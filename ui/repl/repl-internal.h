@@ -52,6 +52,8 @@ struct repl_session_data {
     int64_t memory_due_ms; /* 0: not sampled */
     int64_t input_due_ms;  /* 0: not asked */
     int input_wait_ms;
+    int64_t looked_ms;                 /* at the input, last */
+    int64_t output_ms, flow_since_ms;  /* the last output; since when there was no gap */
     struct repl_cell_data *background; /* the newest item, if it is output of no cell */
 };
 
@@ -117,7 +119,7 @@ struct repl {
     struct replay *replay; /* a session that is run again in a kernel of its own; NULL: none */
     struct repl_session *replay_session; /* NULL: it was closed meanwhile */
     unsigned replays;
-    uint64_t rest_cell; /* the cell of the batch that runs; 0: none */
+    uint64_t rest_cell;   /* the cell of the batch that runs; 0: none */
     bool recalled;        /* the history, from the store */
     bool stepped;         /* once at least */
     struct strbuf unsaid; /* remarks of the time before there was a front end, in lines */
@@ -202,8 +204,8 @@ size_t repl_document_drop_due(struct repl_session *session);
 bool repl_document_enter(struct repl *repl, struct repl_session *session, const char *source,
                          size_t size, struct strbuf *error);
 /* The cell that is edited gets its new source, and runs. */
-bool repl_document_enter_edited(struct repl *repl, struct repl_session *session,
-                                const char *source, size_t size, struct strbuf *error);
+bool repl_document_enter_edited(struct repl *repl, struct repl_session *session, const char *source,
+                                size_t size, struct strbuf *error);
 void repl_document_overwrite(struct repl *repl, struct repl_session *session, const char *path);
 void repl_document_do_reload(struct repl *repl, struct repl_session *session);
 /* "a.ipynb, b.py": documents that would lose changes. */

@@ -16,6 +16,7 @@
 #define MEMORY_MS 1000
 #define INPUT_FIRST_MS 20
 #define INPUT_LAST_MS 250
+#define FLOW_GAP_MS 60 /* output that comes so soon again goes on */
 
 void repl_sample_memory(struct repl_session *session)
 {
@@ -37,6 +38,7 @@ void repl_watch_start(struct repl *repl, struct repl_session *session)
     struct repl_session_data *data = session_data(session);
     int64_t now = now_ms();
     data->memory_due_ms = now + MEMORY_MS;
+    data->output_ms = 0;
     data->input_wait_ms = INPUT_FIRST_MS;
     data->input_due_ms = repl->options.pipes ? 0 : now + INPUT_FIRST_MS;
 }
@@ -57,11 +59,26 @@ void repl_look_at_input(struct repl *repl, struct repl_session *session)
     data->input_due_ms = now_ms() + INPUT_FIRST_MS;
 }
 
-/* Behind a prompt, most likely. */
+/*
+ * Behind a prompt, most likely; but a cell that has been writing all the time draws its progress,
+ * and reads nothing before it stops.
+ */
 void repl_watch_output(struct repl *repl, struct repl_cell_data *data)
 {
-    if (data->session->running == &data->cell && data->last_byte != '\n')
+    struct repl_session_data *session = session_data(data->session);
+    int64_t now = now_ms(), latest;
+    if (now - session->output_ms >= FLOW_GAP_MS)
+        session->flow_since_ms = now;
+    session->output_ms = now;
+    if (data->session->running != &data->cell || data->last_byte == '\n')
+        return;
+    if (now - session->flow_since_ms < INPUT_LAST_MS || !session->input_due_ms) {
         repl_look_at_input(repl, data->session);
+        return;
+    }
+    latest = session->looked_ms + INPUT_LAST_MS;
+    session->input_wait_ms = INPUT_FIRST_MS;
+    session->input_due_ms = now + FLOW_GAP_MS < latest ? now + FLOW_GAP_MS : latest;
 }
 
 static void look_at_input(struct repl *repl, struct repl_session *session, int64_t now)
@@ -77,6 +94,7 @@ static void look_at_input(struct repl *repl, struct repl_session *session, int64
     cell->input_waits = reads;
     cell->input_raw = raw;
     cell->input_hidden = hidden;
+    data->looked_ms = now;
     data->input_wait_ms =
         data->input_wait_ms * 2 < INPUT_LAST_MS ? data->input_wait_ms * 2 : INPUT_LAST_MS;
     data->input_due_ms = now + data->input_wait_ms;

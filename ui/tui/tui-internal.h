@@ -23,8 +23,10 @@
 #include "theme.h"
 #include "transcript.h"
 
-#define TUI_FRAME_MS 33 /* between two draws that nobody waits for */
-#define TUI_HOLD_MS 150 /* see tui.held_ms */
+#define TUI_FRAME_MS 32     /* between two draws that nobody waits for */
+#define TUI_FRAME_LATE_MS 4 /* so long a draw waits for output that is read at the frame's end */
+#define TUI_READ_S "0.034"  /* the engine's output_interval: in time for the next draw */
+#define TUI_HOLD_MS 150     /* see tui.held_ms */
 #define TUI_HOLD_STEP_MS 10
 #define TUI_COLUMNS_MIN 40
 #define TUI_ROWS_MIN 10
@@ -112,7 +114,7 @@ struct tui {
     const struct keymap *keymap;
     struct screen *screen;
     struct graphics *graphics;
-    size_t items_seen; /* of all sessions: fewer, and pictures have gone */
+    size_t items_seen;                 /* of all sessions: fewer, and pictures have gone */
     enum theme_kind background, theme; /* as the terminal has it; as it is drawn */
     uint32_t background_rgb;           /* it shines through pictures */
     struct tui_layout layout;

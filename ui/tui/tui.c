@@ -209,7 +209,7 @@ static int64_t draw_or_wait(struct tui *tui, int64_t wait)
     if (!tui->damage)
         return wait;
     if (!tui->draw_now && now < tui->drawn_ms + TUI_FRAME_MS)
-        return sooner(wait, tui->drawn_ms + TUI_FRAME_MS - now);
+        return sooner(wait, tui->drawn_ms + TUI_FRAME_MS + TUI_FRAME_LATE_MS - now);
     tui_draw(tui);
     return wait;
 }
@@ -261,8 +261,8 @@ static void draw_first(struct tui *tui, const struct repl_options *options)
 {
     int columns = screen_columns(tui->screen), rows = screen_rows(tui->screen);
     const char *name = options->sessions && options->sessions[0] ? options->sessions[0]
-                       : options->document                        ? "…"
-                                                                  : "main";
+                       : options->document                       ? "…"
+                                                                 : "main";
     struct block_style bar = tui_style(tui, ROLE_STATUS);
     char *tab = xasprintf(" 1:%s ", name), *status = xasprintf(" %s │ starting", name);
     if (columns >= TUI_COLUMNS_MIN && rows >= TUI_ROWS_MIN) {
@@ -278,6 +278,14 @@ static void draw_first(struct tui *tui, const struct repl_options *options)
     free(status);
 }
 
+/* What cells go on writing is drawn once a frame, so it need not be read more often. */
+static void set_pace(struct tui *tui)
+{
+    static const char name[] = "output-interval";
+    if (settings_by_name(tui->settings, name, sizeof(name) - 1)->source == SOURCE_DEFAULT)
+        hermes_set_option(tui->engine, "output_interval", TUI_READ_S, NULL);
+}
+
 static bool start(struct tui *tui, struct repl_options *options, struct strbuf *error)
 {
     setlocale(LC_CTYPE, "");
@@ -289,6 +297,7 @@ static bool start(struct tui *tui, struct repl_options *options, struct strbuf *
     tui->theme = tui_wanted_theme(tui);
     tui->background_rgb = tui->theme == THEME_LIGHT ? 0xffffff : 0;
     tui->mouse = true;
+    set_pace(tui);
     tui->graphics = graphics_new(tui->screen, settings_text(tui->settings, CLI_GRAPHICS));
     graphics_set_background(tui->graphics, tui->background_rgb);
     int rows = screen_rows(tui->screen), columns = screen_columns(tui->screen);
