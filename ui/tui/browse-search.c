@@ -16,6 +16,7 @@
 /* A line of a cell: of its source, or behind those, of its output. */
 struct place {
     size_t item, line;
+    size_t source, lines; /* how many the cell has: of source, and in all */
 };
 
 static size_t source_lines(const struct repl_cell *cell)
@@ -46,37 +47,43 @@ static void add_source_line(struct strbuf *out, const struct repl_cell *cell, si
     strbuf_add(out, at, (size_t)((next ? next : end) - at));
 }
 
+static struct place place_in(const struct tui *tui, size_t item)
+{
+    const struct repl_cell *cell =
+        item < tui->front->item_count ? tui->front->items[item].cell : NULL;
+    struct place place = {.item = item};
+    if (cell) {
+        place.source = source_lines(cell);
+        place.lines = place.source + block_lines(cell->output);
+    }
+    return place;
+}
+
 static bool matches(struct tui *tui, const struct place *place, struct strbuf *line)
 {
     const struct repl_cell *cell = tui->front->items[place->item].cell;
-    size_t source = source_lines(cell);
     strbuf_clear(line);
-    if (place->line < source)
+    if (place->line < place->source)
         add_source_line(line, cell, place->line);
     else
-        block_line_text(cell->output, place->line - source, line);
+        block_line_text(cell->output, place->line - place->source, line);
     return holds(strbuf_text(line), strbuf_text(&tui->search.text));
-}
-
-static size_t lines_of(const struct tui *tui, size_t item)
-{
-    const struct repl_cell *cell = tui->front->items[item].cell;
-    return cell ? source_lines(cell) + block_lines(cell->output) : 0;
 }
 
 /* One line on, over the ends of cells. False: there is none. */
 static bool step(const struct tui *tui, struct place *place, bool backward)
 {
-    if (backward ? place->line > 0 : place->line + 1 < lines_of(tui, place->item)) {
+    if (backward ? place->line > 0 : place->line + 1 < place->lines) {
         place->line += backward ? (size_t)-1 : 1;
         return true;
     }
     size_t first = transcript_view(tui->front)->first;
     for (size_t item = place->item; backward ? item > first : item + 1 < tui->front->item_count;) {
         item += backward ? (size_t)-1 : 1;
-        size_t lines = lines_of(tui, item);
-        if (lines) {
-            *place = (struct place){item, backward ? lines - 1 : 0};
+        struct place next = place_in(tui, item);
+        if (next.lines) {
+            *place = next;
+            place->line = backward ? next.lines - 1 : 0;
             return true;
         }
     }
@@ -88,8 +95,8 @@ static void show(struct tui *tui, const struct place *place)
 {
     struct repl_item *item = &tui->front->items[place->item];
     int columns = tui->layout.columns;
-    size_t source = source_lines(item->cell), row;
-    if (place->line < source) {
+    size_t row;
+    if (place->line < place->source) {
         row = 0;
         for (size_t at = 0, lines = 0; lines < place->line && at < item->cell->source_size; row++) {
             size_t next;
@@ -101,7 +108,8 @@ static void show(struct tui *tui, const struct place *place)
             transcript_set_fold(item, FOLD_OPEN);
     } else {
         int width = transcript_left(item) < 0 ? transcript_output_columns(columns) : 0;
-        size_t output_row = block_row_of_line(item->cell->output, width, place->line - source);
+        size_t output_row =
+            block_row_of_line(item->cell->output, width, place->line - place->source);
         row = transcript_row_of_output(item, columns, output_row);
         if (transcript_row(item, columns, row).part == PART_FOLD) {
             transcript_set_fold(item, FOLD_OPEN);
@@ -118,11 +126,11 @@ static void find(struct tui *tui, bool backward)
 {
     struct strbuf line = STRBUF_INIT;
     const struct transcript_view *view = transcript_view(tui->front);
-    struct place place = {view->chosen, 0};
+    struct place place = place_in(tui, view->chosen);
     bool found = false;
     if (tui->search.item == view->chosen && tui->search.session == tui->front)
         place.line = tui->search.line_at;
-    else if (!backward && view->chosen < tui->front->item_count && lines_of(tui, place.item))
+    else if (!backward && place.lines)
         found = matches(tui, &place, &line);
     /* A view has its session. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
     while (!found && place.item < tui->front->item_count && step(tui, &place, backward))
