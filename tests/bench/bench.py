@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: MIT
 """make bench: the figures that docs/performance.md promises, as ratios inside one run.
 
-    bench.py --build DIR [--python PATH] [--rounds N] [--only NAME] [--write FILE]
+    bench.py --build DIR [--python PATH] [--rounds N] [--only REGEX] [--write FILE]
 
 Every contestant of a row runs once a round, in turn. A ratio is taken within its round; the table gives the
 median ratio and its spread (10th to 90th percentile). Peers that are not installed are named and left out (make
-bench-setup installs them in the build directory). --write puts the table of a whole run into a document, between its
-lines "<!-- table -->" and "<!-- end of table -->". Wall-clock figures never decide a test: this only prints, and its
+bench-setup installs them). --only takes groups (cold, screen, batch ...) and single rows of the screen. --write puts the rows of a run into a document's table, between its lines "<!-- table -->"
+and "<!-- end of table -->": all of them, or with --only those that were measured. Wall-clock figures never decide a test: this only prints, and its
 exit status says whether the measurements could be made.
 """
 import argparse
+import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -103,7 +105,7 @@ SCALE = (
 
 def program_rows(args, program, benches):
     for what, part, rows in benches:
-        if args.only and args.only not in what:
+        if not re.search(args.only, what):
             continue
         figures = series(args.build, program, args.python, max(5, int(args.rounds * part)) if part else 1, what)
         for title, ours, theirs, against, target in rows:
@@ -144,42 +146,88 @@ def batch_rows(build, python, rounds):
             row("batch, " + name, ("ms", ours), ("ms", theirs), peer, target)
 
 
+def notebook_rows(build, python, rounds):
+    """A notebook of 100 cells, run and written with its outputs, by whole programs."""
+    cells = [{"cell_type": "code", "execution_count": None, "id": "c%d" % n, "metadata": {}, "outputs": [],
+              "source": "x%d = %d\nprint(x%d)" % (n, n, n)} for n in range(100)]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    with tempfile.TemporaryDirectory() as folder:
+        path, out = os.path.join(folder, "file.ipynb"), os.path.join(folder, "out.ipynb")
+        with open(path, "w") as file:
+            json.dump({"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}, file)
+        ours, theirs = [os.path.join(build, "hermes-repl"), "--python", python, "--save", out, "--batch", path], {}
+        for name, module, words in (
+                ("nbconvert --execute", "nbconvert", ["--to", "notebook", "--execute", "--output", out, path]),
+                ("papermill", "papermill", [path, out])):
+            interpreter = bench_terminal.interpreter_with(build, python, [module, "ipykernel"])
+            if interpreter:
+                theirs[name] = [interpreter, "-m", module] + words
+            else:
+                print("notebook of 100 cells: %s is not here" % name, file=sys.stderr)
+        table = {}
+        for _ in range(rounds if theirs else 0):
+            for name, command in dict(theirs, ours=ours).items():
+                table.setdefault(name, []).append(timed(command, stderr=subprocess.DEVNULL))
+        for name in theirs:
+            row("notebook of 100 cells", ("ms", table["ours"]), ("ms", table[name]), "`%s`" % name, "")
+
+
 TERMINAL_ROWS = (
     ("start to prompt", "ms", "ipython3", "≤ 15 ms; ≤ 1/30"),
     ("key to echo", "ms", "ipython3", "≤ 0.4 ms; ≤ 1/10"),
     ("key to echo while a tab behind floods", "ms", None, ""),
     ("Enter on x=1 to the next prompt", "ms", "ipython3", "≤ 1 ms"), ("100 000 lines", "ms", "python3", "≤ 1.1"),
-    ("a page up in 100 000 lines", "ms", None, ""), ("resize with 100 000 lines", "ms", None, "≤ 10 ms"),
+    ("a page up in 100 000 lines", "ms", None, ""), ("search in 100 000 lines", "ms", "grep -i", ""), ("resize with 100 000 lines", "ms", None, "≤ 10 ms"),
     ("paste of 10 000 lines", "ms", None, "≤ 20 ms"),
     ("progress bar at 1 kHz, processor time in 3 s", "ms", "python3", "≤ 1"),
     ("progress bar at 1 kHz, bytes sent in 3 s", "kB", "python3", ""),
     ("memory at the prompt", "MiB", None, "≤ 8 MiB"), ("memory after 100 000 lines", "MiB", None, "≤ 15 MiB"),
     ("idle wake-ups a second", "", None, "0"))
-PEERS = (("ptpython", "start to prompt"), ("ptpython", "key to echo"), ("ptpython", "Enter on x=1 to the next prompt"))
+PEERS = (("ptpython", "start to prompt"), ("ptpython", "key to echo"), ("jupyter console", "start to prompt"),
+         ("jupyter console", "key to echo"), ("jupyter console", "Enter on x=1 to the next prompt"))
 
 
-def terminal_rows(build, python, rounds):
-    table = bench_terminal.measure(build, python, rounds)
-    for title, unit, peer, target in TERMINAL_ROWS:
+def terminal_rows(build, python, rounds, only):
+    rows = [r for r in TERMINAL_ROWS if re.search(only, "screen: " + r[0])]
+    peers = [(peer, title) for peer, title in PEERS if re.search(only, "screen: %s: %s" % (title, peer))]
+    table = bench_terminal.measure(build, python, rounds) if rows or peers else {}
+    for title, unit, peer, target in rows:
         ours, theirs = table[title]["hermes-repl"], table[title].get(peer)
         if theirs:
             row("screen: " + title, (unit, ours), (unit, theirs), peer, target)
         else:
             alone("screen: " + title + (" (%s is not here)" % peer if peer else ""), (unit, ours), target)
-    for peer, title in PEERS:
+    for peer, title in peers:
         if peer in table[title]:
             row("screen: " + title, ("ms", table[title]["hermes-repl"]), ("ms", table[title][peer]), peer, "")
         else:
             print("screen: %s: %s is not here" % (title, peer), file=sys.stderr)
 
 
-def write(path):
+def key(line):
+    """What a row is of: its title, and whom it compares with."""
+    cells = line.split(" | ")
+    return cells[0], cells[2].split(":")[0] if len(cells) > 3 else ""
+
+
+def merged(old):
+    """The old table with the rows that were measured, each in the place of the one before, or behind its neighbour."""
+    lines, place = old.splitlines(), 0
+    for new in TABLE[1:]:
+        same = [n for n, line in enumerate(lines) if key(line) == key(new)]
+        place = same[0] if same else place + 1 if place else len(lines)
+        lines[place:place + len(same[:1])] = [new]
+    return "\n".join(lines) + "\n"
+
+
+def write(path, part):
     with open(path) as file:
         text = file.read()
     before, rest = text.split("<!-- table -->\n", 1)
-    after = rest.split("<!-- end of table -->\n", 1)[1]
+    old, after = rest.split("<!-- end of table -->\n", 1)
     with open(path + ".new", "w") as file:
-        file.write(before + "<!-- table -->\n" + "\n".join(TABLE) + "\n<!-- end of table -->\n" + after)
+        file.write(before + "<!-- table -->\n" + (merged(old) if part else "\n".join(TABLE) + "\n") +
+                   "<!-- end of table -->\n" + after)
     os.rename(path + ".new", path)
 
 
@@ -188,20 +236,19 @@ def main():
     parser.add_argument("--build", required=True)
     parser.add_argument("--python", default="/usr/bin/python3")
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--only")
+    parser.add_argument("--only", metavar="REGEX", default="")
     parser.add_argument("--write", metavar="FILE")
     args = parser.parse_args()
-    if args.write and args.only:
-        parser.error("--write takes a whole run, --only is a part")
     put("| | ours | against | ratio, median (10–90 %) | target |\n|---|---|---|---|---|")
     program_rows(args, "bench_engine", ENGINE)
     program_rows(args, "bench_scale", SCALE)
-    if not args.only or args.only in "screen":
-        terminal_rows(args.build, args.python, max(3, args.rounds // 3))
-    if not args.only or args.only in "batch":
+    terminal_rows(args.build, args.python, max(3, args.rounds // 3), args.only)
+    if re.search(args.only, "batch"):
         batch_rows(args.build, args.python, max(5, args.rounds // 2))
+    if re.search(args.only, "notebook"):
+        notebook_rows(args.build, args.python, max(3, args.rounds // 4))
     if args.write:
-        write(args.write)
+        write(args.write, args.only)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rows of bench.py that need a terminal: hermes-repl's full screen beside python3 and IPython, each on a
+"""The rows of bench.py that need a terminal: hermes-repl's full screen beside python3, IPython and others, each on a
 pseudo-terminal of its own, in turn. Time is from the write of a key to the arrival of the bytes that show it; queries
 of the programs are answered at once, as a terminal does. Memory and wake-ups are the program's, without its kernel."""
 import atexit
@@ -151,28 +151,53 @@ class Terminal:
         os.close(self.fd)
 
 
+def interpreter_with(build, python, modules):
+    """python, or the one of make bench-setup; None: neither has all the modules."""
+    for interpreter in (python, os.path.join(build, "peers/bin/python")):
+        if os.path.exists(interpreter) and subprocess.run(
+                [interpreter, "-c", "import " + ", ".join(modules)], stderr=subprocess.DEVNULL).returncode == 0:
+            return interpreter
+    return None
+
+
 def contestants(build, python):
-    peers = os.path.join(build, "peers/bin/python")     # of make bench-setup
     yield "hermes-repl", [os.path.join(build, "hermes-repl"), "--python", python], rb">>> "
     yield "python3", [python, "-q"], rb">>> "
     for name, module, flags, prompt in (
             ("ipython3", "IPython", ["--no-banner", "--no-confirm-exit"], rb"In \[\d+\]: "),
-            ("ptpython", "ptpython", [], rb">>> ")):
-        for interpreter in (python, peers):
-            if os.path.exists(interpreter) and subprocess.run(
-                    [interpreter, "-c", "import " + module], stderr=subprocess.DEVNULL).returncode == 0:
-                yield name, [interpreter, "-m", module] + flags, prompt
-                break
+            ("ptpython", "ptpython", [], rb">>>"),
+            ("jupyter console", "jupyter_console", ["--no-confirm-exit"], rb"In \[\d+\]: ")):
+        interpreter = interpreter_with(build, python, [module])
+        if interpreter:
+            yield name, [interpreter, "-m", module] + flags, prompt
 
 
 BAR = (b"for i in range(3000): print('\\r%4d of 3000' % i, end='' if i < 2999 else '\\nbar' + 'end\\n', flush=True); "
        b"s(.001)")
 
 
+LINES = b"for i in range(100000): print('line', i, '' if i < 99999 else 'fin' + 'ished')"
+WANTED = b"le 99700"    # is nowhere: all of it is looked through
+
+
+def grep():
+    """The same text, and nothing found, by a program that does nothing else; ms."""
+    path = os.path.join(FOLDER, "lines")
+    if not os.path.exists(path):
+        with open(path, "w") as file:
+            file.writelines("line %d \n" % i for i in range(100000))
+    begin = time.perf_counter()
+    subprocess.run(["grep", "-i", WANTED, path])
+    return (time.perf_counter() - begin) * 1e3
+
+
 def many_lines(terminal):
     """hermes-repl with 100 000 lines on its screen."""
     figures = {"memory after 100 000 lines": terminal.memory()[0]}
     figures["a page up in 100 000 lines"] = terminal.send(b"\x1b[5~")[0]
+    terminal.quiet()
+    terminal.type(b"/" + WANTED)
+    figures["search in 100 000 lines"] = terminal.key(b"\r", rb"nothing below")
     terminal.quiet()
     figures["resize with 100 000 lines"] = terminal.resize(ROWS - 5, COLUMNS - 17)
     terminal.resize(ROWS, COLUMNS)
@@ -204,14 +229,17 @@ def one_round(command, prompt):
             terminal.quiet(1)
             figures["idle wake-ups a second"] = terminal.memory()[1] - sleeps
         figures["key to echo"] = terminal.echo()
+        if "ptpython" in command:   # draws its prompt with each line that was entered: no end is to be seen
+            return figures
         enter = []
         for _ in range(10):
             enter.append(terminal.run(b"x=1"))
             terminal.quiet(0.02)
         figures["Enter on x=1 to the next prompt"] = sorted(enter)[len(enter) // 2]
+        if "jupyter_console" in command:
+            return figures
         # Of what is the same on the screen already nothing is drawn: the last line has a word of its own.
-        terminal.run(b"for i in range(100000): print('line', i, '' if i < 99999 else 'fin' + 'ished')" +
-                     (b"\r" if command[1] == "-q" else b""), rb"finished")
+        terminal.run(LINES + (b"\r" if command[1] == "-q" else b""), rb"finished")
         figures["100 000 lines"] = (time.perf_counter() - terminal.begin) * 1e3
         terminal.quiet(0.5)
         if ours:
@@ -239,4 +267,5 @@ def measure(build, python, rounds):
         for name, command, prompt in contestants(build, python):
             for row, value in one_round(command, prompt).items():
                 table.setdefault(row, {}).setdefault(name, []).append(value)
+        table.setdefault("search in 100 000 lines", {}).setdefault("grep -i", []).append(grep())
     return table
