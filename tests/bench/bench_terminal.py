@@ -228,6 +228,8 @@ def one_round(command, prompt):
             figures["memory at the prompt"], sleeps = terminal.memory()
             terminal.quiet(1)
             figures["idle wake-ups a second"] = terminal.memory()[1] - sleeps
+        if "ptpython" in command:
+            terminal.quiet(1)       # before it has the terminal again, that echoes by itself
         figures["key to echo"] = terminal.echo()
         if "ptpython" in command:   # draws its prompt with each line that was entered: no end is to be seen
             return figures
