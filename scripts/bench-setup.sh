@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# bench-setup.sh PYTHON DIRECTORY: the programs that make bench compares with. Each is looked for in PYTHON, then asked of pip
-# for a virtual environment in DIRECTORY, then, by root on Debian, of apt. What cannot be had is named: its rows are left out.
+# bench-setup.sh PYTHON DIRECTORY: the programs that make bench compares with. Each is looked for in PYTHON, then
+# asked of pip for a virtual environment in DIRECTORY, then, by root on Debian, of apt. What cannot be had is named.
 set -eu
 python=$1 directory=$2
 

@@ -162,12 +162,6 @@ static bool wants_output(const struct hr_kernel *kernel)
 }
 
 static void hold_over(struct hr_timer *timer);
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /*
  * A cell that prints line after line wakes its reader for each, and pays for it. So a stream that
  * goes on in small pieces is left alone until output_interval after the last read: then many lines
@@ -180,20 +174,21 @@ static bool hold(struct hr_stream *stream, size_t got, int64_t passed_ns, int64_
     bool typed = kernel->tty && stream->read_ns - kernel->tty->typed_ns < ANSWER_NS;
     int64_t interval_ns = typed ? 0 : kernel->engine->options.output_interval_ms * 1000000;
     int64_t before_ns = stream->hold_ns < HOLD_MIN_NS ? HOLD_MIN_NS / 2 : stream->hold_ns;
-    int64_t room_ns, due_ns;
-
+    int64_t room_ns;
     stream->hold_ns = 0;
     if (!got || got >= SMALL_PIECE || stream->watch.fd < 0 || (kernel->tty && kernel->tty->waiting))
         return false;
     room_ns = passed_ns / (int64_t)got * (kernel->tty ? TERMINAL_ROOM : PIPE_ROOM);
     if (room_ns < HOLD_MIN_NS && from_ns == stream->read_ns)
         return false;
-    stream->hold_ns = least(least(room_ns, interval_ns), 2 * before_ns);
-    due_ns = from_ns + stream->hold_ns;
-    if (due_ns < stream->read_ns + HOLD_MIN_NS)
-        due_ns = stream->read_ns + HOLD_MIN_NS;
+    stream->hold_ns = room_ns < interval_ns ? room_ns : interval_ns;
+    if (stream->hold_ns > 2 * before_ns)
+        stream->hold_ns = 2 * before_ns;
+    from_ns += stream->hold_ns;
+    if (from_ns < stream->read_ns + HOLD_MIN_NS)
+        from_ns = stream->read_ns + HOLD_MIN_NS;
     watch_stream(stream, false);
-    hr_timer_start(kernel->engine->loop, &stream->hold, due_ns, hold_over);
+    hr_timer_start(kernel->engine->loop, &stream->hold, from_ns, hold_over);
     return true;
 }
 

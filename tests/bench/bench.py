@@ -6,9 +6,10 @@
 
 Every contestant of a row runs once a round, in turn. A ratio is taken within its round; the table gives the
 median ratio and its spread (10th to 90th percentile). Peers that are not installed are named and left out (make
-bench-setup installs them). --only takes groups (cold, screen, batch ...) and single rows of the screen. --write puts the rows of a run into a document's table, between its lines "<!-- table -->"
-and "<!-- end of table -->": all of them, or with --only those that were measured. Wall-clock figures never decide a test: this only prints, and its
-exit status says whether the measurements could be made.
+bench-setup installs them). --only takes groups (cold, screen, batch ...) and single rows of the screen. --write puts
+the rows of a run into a document's table, between its lines "<!-- table -->" and "<!-- end of table -->": all of
+them, or with --only those that were measured. Wall-clock figures never decide a test: this only prints, and its exit
+status says whether the measurements could be made.
 """
 import argparse
 import json
@@ -177,7 +178,8 @@ TERMINAL_ROWS = (
     ("key to echo", "ms", "ipython3", "≤ 0.4 ms; ≤ 1/10"),
     ("key to echo while a tab behind floods", "ms", None, ""),
     ("Enter on x=1 to the next prompt", "ms", "ipython3", "≤ 1 ms"), ("100 000 lines", "ms", "python3", "≤ 1.1"),
-    ("a page up in 100 000 lines", "ms", None, ""), ("search in 100 000 lines", "ms", "grep -i", ""), ("resize with 100 000 lines", "ms", None, "≤ 10 ms"),
+    ("a page up in 100 000 lines", "ms", None, ""), ("search in 100 000 lines", "ms", "grep -i", ""),
+    ("resize with 100 000 lines", "ms", None, "≤ 10 ms"),
     ("paste of 10 000 lines", "ms", None, "≤ 20 ms"),
     ("progress bar at 1 kHz, processor time in 3 s", "ms", "python3", "≤ 1"),
     ("progress bar at 1 kHz, bytes sent in 3 s", "kB", "python3", ""),
