@@ -3,6 +3,7 @@
 
 #include "alloc.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,8 +15,17 @@ static atomic_ulong fault_at[HR_FAULT_COUNT], fault_seen[HR_FAULT_COUNT];
 
 bool hr_fault_hit(enum hr_fault kind)
 {
+    static const int errors[HR_FAULT_COUNT] = {
+        [HR_FAULT_ALLOC] = ENOMEM, [HR_FAULT_PIPE] = EMFILE,  [HR_FAULT_SOCKET] = EMFILE,
+        [HR_FAULT_SPAWN] = EAGAIN, [HR_FAULT_MKDIR] = ENOSPC, [HR_FAULT_THREAD] = EAGAIN,
+        [HR_FAULT_WRITE] = ENOSPC, [HR_FAULT_OPEN] = EMFILE,  [HR_FAULT_RENAME] = EIO,
+    };
     unsigned long n = atomic_fetch_add(&fault_seen[kind], 1) + 1;
-    return n == atomic_load(&fault_at[kind]);
+
+    if (n != atomic_load(&fault_at[kind]))
+        return false;
+    errno = errors[kind];
+    return true;
 }
 
 void hermes_fault_set(int kind, unsigned long n)

@@ -28,11 +28,12 @@ enum hr_fault {
     HR_FAULT_THREAD,
     HR_FAULT_WRITE,
     HR_FAULT_OPEN,
+    HR_FAULT_RENAME,
     HR_FAULT_COUNT
 };
 
 #ifdef HERMES_FAULT_INJECTION
-#define HR_FAULT(kind) hr_fault_hit(kind)
+#define HR_FAULT(kind) hr_fault_hit(kind) /* sets errno when it is true */
 bool hr_fault_hit(enum hr_fault kind);
 /*
  * Let the n-th (from 1) operation of this kind fail, and only it; 0 switches off. Resets the

@@ -232,7 +232,7 @@ void hr_runner_code_free(struct hr_runner_code *code)
 
 static bool add_file(struct hr_buf *out, const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = HR_FAULT(HR_FAULT_OPEN) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
     size_t size;
     char *text = fd < 0 ? NULL : read_whole(fd, SOURCE_MAX, &size);
     bool added = text && hr_buf_add(out, text, size);
@@ -282,10 +282,13 @@ static int open_cache(bool make)
     path = parent ? hr_printf("%s/hermes-kernel", parent) : NULL;
     if (path) {
         if (make && access(path, F_OK)) {
-            mkdir(parent, 0700);
-            mkdir(path, 0700);
+            if (!HR_FAULT(HR_FAULT_MKDIR))
+                mkdir(parent, 0700);
+            if (!HR_FAULT(HR_FAULT_MKDIR))
+                mkdir(path, 0700);
         }
-        fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        fd = HR_FAULT(HR_FAULT_OPEN) ? -1
+                                     : open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd >= 0 && (fstat(fd, &info) || info.st_uid != geteuid() || (info.st_mode & 022))) {
             close(fd);
             fd = -1;
@@ -332,7 +335,7 @@ static void read_cache(const struct hr_runner_code *code, struct entry *entry)
     entry->read = true;
     if (directory < 0)
         return;
-    fd = cache_name(code, entry->python, name, sizeof name)
+    fd = cache_name(code, entry->python, name, sizeof name) && !HR_FAULT(HR_FAULT_OPEN)
              ? openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
              : -1;
     close(directory);
@@ -379,11 +382,15 @@ static void write_cache(const struct hr_runner_code *code, const struct entry *e
         return;
     if (cache_name(code, entry->python, name, sizeof name)) {
         snprintf(temporary, sizeof temporary, "%s.%ld", name, (long)getpid());
-        fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                    0600);
+        fd = HR_FAULT(HR_FAULT_OPEN)
+                 ? -1
+                 : openat(directory, temporary,
+                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd >= 0) {
-            written = write(fd, entry->file, entry->size) == (ssize_t)entry->size;
-            if (close(fd) || !written || renameat(directory, temporary, directory, name))
+            written = !HR_FAULT(HR_FAULT_WRITE) &&
+                      write(fd, entry->file, entry->size) == (ssize_t)entry->size;
+            if (close(fd) || !written || HR_FAULT(HR_FAULT_RENAME) ||
+                renameat(directory, temporary, directory, name))
                 unlinkat(directory, temporary, 0);
             prune_cache(directory);
         }

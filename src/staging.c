@@ -145,15 +145,15 @@ static int write_host(int directory)
 
     describe_host(text, sizeof text);
     size = strlen(text);
-    if (HR_FAULT(HR_FAULT_OPEN))
-        return EMFILE;
-    fd = openat(directory, host_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    fd = HR_FAULT(HR_FAULT_OPEN)
+             ? -1
+             : openat(directory, host_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                      0600);
     if (fd < 0)
         return errno;
     fchmod(fd, 0600); /* the umask may have taken more */
     while (done < size && !error) {
-        ssize_t n =
-            HR_FAULT(HR_FAULT_WRITE) ? (errno = ENOSPC, -1) : write(fd, text + done, size - done);
+        ssize_t n = HR_FAULT(HR_FAULT_WRITE) ? -1 : write(fd, text + done, size - done);
 
         if (n > 0)
             done += (size_t)n;
@@ -168,7 +168,9 @@ static int write_host(int directory)
 /* Whatever the umask was, the directory is 0700 and ours. */
 static int furnish(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), error = 0;
+    int fd =
+        HR_FAULT(HR_FAULT_OPEN) ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int error = 0;
     struct stat info;
 
     if (fd < 0 && errno == EACCES &&
@@ -269,6 +271,8 @@ struct removal {
 /* A directory right here, no link. -1 and errno. */
 static int open_here(int parent, const char *name)
 {
+    if (HR_FAULT(HR_FAULT_OPEN))
+        return -1;
     return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 }
 
@@ -321,7 +325,7 @@ static int move_up(struct removal *removal, int directory, const char *name)
 
     for (;;) {
         snprintf(new_name, sizeof new_name, "%smoved_%u", prefix, removal->moved++);
-        if (renameat(directory, name, removal->top, new_name) == 0)
+        if (!HR_FAULT(HR_FAULT_RENAME) && renameat(directory, name, removal->top, new_name) == 0)
             return 0;
         if (errno == EACCES && fchmodat(directory, name, 0700, AT_SYMLINK_NOFOLLOW) == 0 &&
             renameat(directory, name, removal->top, new_name) == 0) /* its ".." must be writable */
@@ -467,12 +471,23 @@ static int remove_plain(const char *path)
     return rmdir(path) ? errno : 0;
 }
 
+/* parent/name, which is path. 0 or an errno. */
+static int remove_below(const char *parent, const char *name, const char *path)
+{
+    int fd = HR_FAULT(HR_FAULT_OPEN) ? -1 : open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int error = fd < 0 ? errno : remove_directory(fd, name);
+
+    if (fd >= 0)
+        close(fd);
+    return error == EMFILE || error == ENFILE ? remove_plain(path) : error;
+}
+
 int hr_staging_remove(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t size = !slash || slash == path ? 1 : (size_t)(slash - path);
     char parent[PATH_MAX]; /* no allocation: it must not stay for want of memory */
-    int fd, error;
+    int error;
 
     if (strncmp(name, prefix, strlen(prefix)))
         return EINVAL;
@@ -480,11 +495,9 @@ int hr_staging_remove(const char *path)
         return ENAMETOOLONG;
     memcpy(parent, slash ? path : ".", size);
     parent[size] = '\0';
-    fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    error = fd < 0 ? errno : remove_directory(fd, name);
-    if (fd >= 0)
-        close(fd);
-    return error == EMFILE || error == ENFILE ? remove_plain(path) : error;
+    error = remove_below(parent, name, path);
+    /* once more: no other try comes before the next host's, and what failed may have passed */
+    return error && error != ENOENT ? remove_below(parent, name, path) : error;
 }
 
 /* ---- sweep ------------------------------------------------------------------------------ */

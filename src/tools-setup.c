@@ -171,7 +171,8 @@ static int write_module(struct hr_kernel *kernel, struct hermes_error *error)
         fd = HR_FAULT(HR_FAULT_OPEN)
                  ? -1
                  : open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (fd < 0 || write(fd, text.data, text.size) != (ssize_t)text.size)
+        if (fd < 0 || HR_FAULT(HR_FAULT_WRITE) ||
+            write(fd, text.data, text.size) != (ssize_t)text.size)
             failed = errno ? errno : EIO;
         if (fd >= 0)
             close(fd);

@@ -89,7 +89,8 @@ static int set_up_master(struct hr_kernel *kernel, int fd)
 /* What is only possible at the other end: an ioctl there. Never our controlling terminal. */
 static int open_slave(const struct hr_tty *tty)
 {
-    return open(tty->path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    return HR_FAULT(HR_FAULT_OPEN) ? -1
+                                   : open(tty->path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 }
 
 int hr_tty_open(struct hr_kernel *kernel, int *ret_slave)
@@ -120,7 +121,7 @@ int hr_tty_open(struct hr_kernel *kernel, int *ret_slave)
         close(fd);
         return failed;
     }
-    *ret_slave = HR_FAULT(HR_FAULT_OPEN) ? -1 : open_slave(tty);
+    *ret_slave = open_slave(tty);
     return *ret_slave < 0 ? errno ? errno : EIO : 0;
 }
 
