@@ -733,6 +733,7 @@ class Program(Case):
         t.process.wait()
         wait_for(lambda: not alive(kernel), "the kernel is gone")
 
+    @unittest.skipIf("thread" in os.environ.get("SANITIZE_CFLAGS", ""), "ThreadSanitizer's own thread wakes up")
     def test_idle_sleeps(self):
         t = self.open()
         t.run("1")

@@ -73,7 +73,7 @@ class Asked(Case):
         return [match['text'] for match in self.at('complete', code)['matches']]
 
     def wait_for(self, condition, seconds=10):
-        end = time.monotonic() + seconds
+        end = time.monotonic() + seconds * int(os.environ.get('CK_TIMEOUT_MULTIPLIER', '1') or 1)
         while not condition():
             self.assertLess(time.monotonic(), end, 'not in time')
             time.sleep(0.001)
