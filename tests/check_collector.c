@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -448,7 +449,10 @@ START_TEST(many_lines_are_few_writes)
     feed(collector, "begin\r\n");
     before = writes_made();
     hr_collector_feed(collector, lines, sizeof lines);
-    ck_assert_int_le(writes_made() - before, 10);
+    if (test_in_valgrind())
+        puts("left out: how many writes there were (valgrind makes some of its own)");
+    else
+        ck_assert_int_le(writes_made() - before, 10);
     ct_finish(collector, &got);
     ck_assert_uint_eq(got.spill_size, 6 + 2 * 20000);
     unlink(got.spill_path);

@@ -21,6 +21,13 @@ extern char **environ;
 
 static char suite_directory[256];
 
+bool test_in_valgrind(void)
+{
+    const char *preload = getenv("LD_PRELOAD");
+
+    return preload && strstr(preload, "vgpreload");
+}
+
 int test_run(Suite *suite)
 {
     const char *temporary = getenv("TMPDIR");

@@ -16,6 +16,9 @@
 /* Run the suite and remove all its directories: what main() returns. */
 int test_run(Suite *suite);
 
+/* Valgrind keeps what is freed, and makes system calls of its own: some sums are not ours then. */
+bool test_in_valgrind(void);
+
 /* ---- time ------------------------------------------------------------------------------- */
 
 int64_t test_now_ms(void);
