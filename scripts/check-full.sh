@@ -82,8 +82,10 @@ tree "fuzzers: build" "$top/build-fuzz" CC=clang --enable-fuzzing --enable-asan 
 step "contract: 20 times" env HERMES_CONTRACT_ROUNDS=20 make -C "$build" check TESTS=tests/frame/contract.sh || :
 step "store: 1 000 kills, 100 000 cells" env HERMES_TEST_BUILDDIR="$build" HERMES_STORE_KILLS=1000 \
     HERMES_STORE_CELLS=100000 python3 -B "$top/tests/e2e/test_store_kill.py" || :
-step "faults of the disk: each" env HERMES_TEST_SRCDIR="$top" HERMES_REPL="$build/hermes-repl" HERMES_FAULT_ALL=1 \
-    "${TEST_PYTHON:-/usr/bin/python3}" -B "$top/tests/e2e/test_faults.py" || :
+for faults in test_faults test_faults_live; do
+    step "$faults: each" env HERMES_TEST_SRCDIR="$top" HERMES_REPL="$build/hermes-repl" HERMES_FAULT_ALL=1 \
+        "${TEST_PYTHON:-/usr/bin/python3}" -B "$top/tests/e2e/$faults.py" || :
+done
 step "kill matrix, whole" env HERMES_TEST_BUILDDIR="$build" HERMES_REPL="$build/hermes-repl" \
     "${TEST_PYTHON:-/usr/bin/python3}" -B "$top/tests/e2e/kill_matrix.py" --full || :
 step "soak" make -C "$build" soak || :

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loaded before the C library (LD_PRELOAD): the n-th open, write, fsync, rename or mkdir that
- * concerns a directory fails. test_faults.py says which, in the environment, and reads from a file
- * whether there was such a one. What the program starts is spared.
+ * Loaded before the C library (LD_PRELOAD): the n-th open, read, write, fsync, rename or mkdir that
+ * concerns a directory fails, or the n-th pipe, socket, process or thread that is made. Tests say
+ * which, in the environment, and read from a file whether there was such a one. What the program
+ * starts is spared.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -25,7 +29,8 @@ static atomic_long seen;
 
 __attribute__((constructor)) static void begin(void)
 {
-    static const char *const names[] = {"FAULT_KIND", "FAULT_UNDER", "FAULT_TOLD", "FAULT_NUMBER", "LD_PRELOAD"};
+    static const char *const names[] = {"FAULT_KIND", "FAULT_UNDER", "FAULT_TOLD", "FAULT_NUMBER",
+                                        "LD_PRELOAD"};
     const char *values[5];
 
     for (int i = 0; i < 5; i++)
@@ -38,18 +43,23 @@ __attribute__((constructor)) static void begin(void)
         unsetenv(names[i]);
 }
 
-static bool fails(const char *operation, const char *path, int error)
+/* Whether this is the one; what stands in the file then. */
+static bool is_it(const char *operation, const char *path, int error)
 {
     int fd;
 
-    if (strcmp(kind, operation) || strncmp(path, under, strlen(under)) ||
-        atomic_fetch_add(&seen, 1) + 1 != number)
+    if (strcmp(kind, operation) || atomic_fetch_add(&seen, 1) + 1 != number)
         return false;
     fd = (int)syscall(SYS_openat, AT_FDCWD, told, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     syscall(SYS_write, fd, path, strlen(path));
     syscall(SYS_close, fd);
     errno = error;
     return true;
+}
+
+static bool fails(const char *operation, const char *path, int error)
+{
+    return strncmp(path, under, strlen(under)) == 0 && is_it(operation, path, error);
 }
 
 /* The same of a descriptor. */
@@ -129,4 +139,63 @@ int rename(const char *from, const char *to)
 int mkdir(const char *path, mode_t mode)
 {
     return fails("mkdir", path, ENOSPC) ? -1 : REAL(mkdir)(path, mode);
+}
+
+ssize_t read(int fd, void *data, size_t size)
+{
+    return fails_fd("read", fd, EIO) ? -1 : REAL(read)(fd, data, size);
+}
+
+ssize_t pread(int fd, void *data, size_t size, off_t at)
+{
+    return fails_fd("read", fd, EIO) ? -1 : REAL(pread)(fd, data, size, at);
+}
+
+ssize_t pread64(int fd, void *data, size_t size, off64_t at)
+{
+    return fails_fd("read", fd, EIO) ? -1 : REAL(pread64)(fd, data, size, at);
+}
+
+/* ---- what has no place on the disk ------------------------------------------------------------ */
+
+int pipe(int ends[2])
+{
+    return is_it("pipe", "pipe", EMFILE) ? -1 : REAL(pipe)(ends);
+}
+
+int pipe2(int ends[2], int flags)
+{
+    return is_it("pipe", "pipe2", EMFILE) ? -1 : REAL(pipe2)(ends, flags);
+}
+
+int socket(int domain, int type, int protocol)
+{
+    return is_it("socket", "socket", EMFILE) ? -1 : REAL(socket)(domain, type, protocol);
+}
+
+int socketpair(int domain, int type, int protocol, int ends[2])
+{
+    return is_it("socket", "socketpair", EMFILE) ? -1
+                                                 : REAL(socketpair)(domain, type, protocol, ends);
+}
+
+int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+                const posix_spawnattr_t *attributes, char *const argv[], char *const environment[])
+{
+    return is_it("spawn", path, EAGAIN)
+               ? EAGAIN
+               : REAL(posix_spawn)(pid, path, actions, attributes, argv, environment);
+}
+
+pid_t fork(void)
+{
+    return is_it("spawn", "fork", EAGAIN) ? -1 : REAL(fork)();
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *argument)
+{
+    return is_it("thread", "pthread_create", EAGAIN)
+               ? EAGAIN
+               : REAL(pthread_create)(thread, attributes, run, argument);
 }

@@ -68,13 +68,18 @@ def wait_for(condition, what, seconds=20):
         time.sleep(0.005)
 
 
+class Ended(AssertionError):
+    """The server has; what it wrote to standard error."""
+
+
 class Server:
     """A server and what it has said; lines are read by a thread."""
 
-    def __init__(self, home, *arguments, initialize=True, **popen):
+    def __init__(self, home, *arguments, initialize=True, variables=None, **popen):
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("HERMES_", "PYTHON", "XDG_"))}
         environment.update(HOME=home, XDG_CONFIG_HOME=os.path.join(home, "config"), LC_ALL="C.UTF-8")
+        environment.update(variables or {})
         options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         options.update(popen)
         self.process = subprocess.Popen([PROGRAM, "--mcp", "--python", PYTHON, *arguments], cwd=home,
@@ -101,7 +106,7 @@ class Server:
     def receive(self):
         line = self.lines.get(timeout=LIMIT)
         if line is None:
-            raise AssertionError("the server has ended: " + self.process.stderr.read().decode())
+            raise Ended(self.process.stderr.read().decode())
         assert line.endswith(b"\n"), line
         message = json.loads(line)
         assert message["jsonrpc"] == "2.0", line
