@@ -278,7 +278,7 @@ START_TEST(os_exit_with_a_child_that_holds_the_pipe)
                     "subprocess.Popen(['sleep', '60'])\n"
                     "print('row 0')\nos.write(1, b'row 1')\nos._exit(3)");
 
-    EXPECT(result, test_now_ms() - start < (TE_SANITIZED ? 20000 : 5000));
+    EXPECT(result, test_now_ms() - start < (TE_SANITIZED || test_in_valgrind() ? 20000 : 5000));
     EXPECT(result, result->outcome == HERMES_ERROR && result->exit_code == 3 && result->ended &&
                        result->term_signal == 0);
     EXPECT(result, te_has(result, "row 0\nrow 1"));
