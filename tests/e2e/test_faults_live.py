@@ -212,23 +212,6 @@ class Person(Live):
             self.is_over(t)
         self.every(("open", "write", "fsync", "rename"), "doc", trial)
 
-    def run_cells(self, *words):
-        """The first cell may find no kernel; the next runs."""
-        def trial(variables):
-            t = self.begin(words, variables)
-            for cell in ("a", "b"):
-                t.send("open(%r, 'w').close()\r" % self.path(cell))
-                self.wait(t, r"\)\r?\n.*\] >>> " if words else "✓|✗")
-            self.assertTrue(os.path.exists(self.path("b")))
-            self.is_over(t)
-        self.every(MADE, "", trial)
-
-    def test_what_is_made_at_the_prompt(self):
-        self.run_cells("--plain")
-
-    def test_what_is_made_on_the_screen(self):
-        self.run_cells()
-
     def test_save_at_the_prompt(self):
         self.save("--plain")
 
