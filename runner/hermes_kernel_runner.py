@@ -33,6 +33,7 @@ import faulthandler
 import marshal
 import posix
 import sys
+import time
 
 IDLE, CHECK, RUNNING, SETTLE, REPLY = range(5)
 ECHO, AWAIT, DISPLAY, INTERACTIVE = 1, 2, 4, 8
@@ -42,6 +43,7 @@ SOURCE_COST = 1000          # what each adds to them: names, tables, objects
 DISPLAY_LIMIT = (16 << 20) - (512 << 10)
 LOW_LIMIT, HIGH_LIMIT = 900, 3000   # of recursion: what the runner works with, what it describes exceptions with
 SHIFT_FROM = 300            # lines; see compile_at()
+LOOK_AGAIN, QUICK, CROWDED = 50000, 100000, 5000    # nanoseconds; see look_again()
 SIGINT, SIG_DFL, SIG_IGN, SIGKILL = 2, 0, 1, 9
 SIGTTOU = int(_signal.SIGTTOU)
 SIG_BLOCK, SIG_SETMASK = _signal.SIG_BLOCK, _signal.SIG_SETMASK
@@ -68,6 +70,8 @@ _codecs, _imp, _io, _signal, _thread, marshal, posix = [
     stand_in(module.__name__, vars(module)) for module in (_codecs, _imp, _io, _signal, _thread, marshal, posix)]
 read, write, dup2, close = posix.read, posix.write, posix.dup2, posix.close
 get_inheritable, getpid = posix.get_inheritable, posix.getpid
+set_blocking, let_others_run = posix.set_blocking, getattr(posix, 'sched_yield', getpid)
+now = time.monotonic_ns
 signal, default_int_handler = _signal.signal, _signal.default_int_handler
 settrace, gettrace, setprofile, getprofile = sys.settrace, sys.gettrace, sys.setprofile, sys.getprofile
 getrecursionlimit, setrecursionlimit = sys.getrecursionlimit, sys.setrecursionlimit
@@ -109,6 +113,10 @@ forked = False
 flusher = None              # (function address,) once C code that prints may be there
 known_modules = 0
 own_threads = []            # an item for each thread of the runner's
+waits_from = 0              # when the wait for the frame began
+quick = False               # whether the last one came soon
+crowded, losses = 0, 1      # how many frames are waited for without looking again; weighs the next loss
+blocking = True             # the control socket
 asking = [b''], b'', []     # what was read of requests, the answer to the first of them, sizes that were sent of it
 aux_lock = _thread.allocate_lock()      # held by the thread that answers
 pause = _thread.allocate_lock()
@@ -361,7 +369,7 @@ def more(size):
 def socket_trouble(error):
     """The socket's own, or out of a signal handler of the user's?"""
     if error.errno == EAGAIN:
-        posix.set_blocking(control, True)
+        look_again()
     elif error.errno in (EPIPE, ECONNRESET):
         host_is_gone()
     elif error.errno == EBADF:
@@ -375,17 +383,59 @@ def socket_trouble(error):
         raise error
 
 
+def look_again():
+    """There is no frame. While they come within some microseconds the socket is asked again for as long as it takes to
+    be woken; then the system waits with us. Others run in between. If that takes long, or all of it was in vain, the
+    processor is not ours alone, and some frames are waited for without."""
+    begin = now()
+    if not quick or crowded:
+        make_blocking()
+    elif begin - waits_from > LOOK_AGAIN:
+        lost(LOOK_AGAIN)
+        make_blocking()
+    else:
+        let_others_run()
+        taken = now() - begin
+        if taken > CROWDED:
+            lost(taken)
+
+
+def lost(time):
+    """Four frames for each microsecond, and more each time until it was worth it again."""
+    global crowded, losses
+    crowded = time * losses // 250
+    losses = min(2 * losses, 64)
+
+
+def make_blocking():
+    """What cells meet: their crash is told there, and by somebody who does not try twice."""
+    global blocking
+    set_blocking(control, True)
+    blocking = True
+
+
 def take():
     """Wait for a frame and make a job of it, in one assignment."""
-    global job
+    global job, quick, crowded, losses, blocking, waits_from
     if job[FRAME]:
         inbox[:] = job[BEHIND]
         job[FRAME] = b''
+    waits_from = now()
+    if crowded:
+        crowded -= 1
+    elif quick:
+        blocking = False
+        set_blocking(control, False)
     while not inbox or len(inbox[0]) < 16:
         if len(inbox) > 1:
             inbox[:] = (b''.join(inbox),)
         else:
             more(16384)
+    quick = now() - waits_from < QUICK
+    if not blocking:
+        make_blocking()
+        if not crowded:
+            losses = 1
     data = inbox[0]
     size = number(data, 4) + 16
     if len(data) != size:
@@ -870,6 +920,9 @@ def leave_process(status):
             setrecursionlimit(user_limit)
         except BaseException:
             pass
+    for name in list(first_modules):
+        if name not in ('os', '_warnings'):
+            del first_modules[name]
     raise SystemExit(status)
 
 

@@ -609,6 +609,24 @@ class Frames(Case):
         self.ok(kernel, 'import os\nfor n in range(200, 1024):\n try: os.set_blocking(n, False)\n except OSError: pass')
         self.assertEqual(self.ok(kernel, 'print(2)'), '2\n')
 
+    def test_cells_meet_a_blocking_socket(self):
+        """It is asked without waiting while frames come quickly; who tells of a crash over it does not try twice."""
+        kernel = self.kernel()
+        for _ in range(20):
+            kernel.post('import os\nprint([os.get_blocking(int(n)) for n in os.listdir("/proc/self/fd") if int(n) > 9 '
+                        'and os.readlink("/proc/self/fd/" + n).startswith("socket")])')
+        for _ in range(20):
+            self.assertEqual(kernel.result()[0], OK)
+        self.assertEqual(kernel.out, '[True]\n' * 20)
+
+    def test_a_kernel_at_rest_rests(self):
+        kernel = self.kernel()
+        for _ in range(20):
+            self.ok(kernel, 'pass')
+        before = float(kernel.value('__import__("time").process_time()'))
+        time.sleep(0.5)
+        self.assertLess(float(kernel.value('__import__("time").process_time()')) - before, 0.2)
+
     def test_quit(self):
         kernel = self.kernel()
         self.ok(kernel, 'import atexit, threading, time\natexit.register(print, "bye")\n'
