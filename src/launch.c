@@ -10,10 +10,9 @@
 
 #include "alloc.h"
 
-enum { FIRST_UNUSED_FD = 7, FIRST_FREE_FD = 8 };
+enum { FIRST_UNUSED_FD = 7, FIRST_FREE_FD = 9 };
 
-/* Sources out of the way of the targets, so that no dup2 overwrites a source still needed. */
-static int lift_sources(struct hr_launch_fd *plan, size_t count)
+int hr_launch_lift(struct hr_launch_fd *plan, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         int fd;
@@ -29,7 +28,7 @@ static int lift_sources(struct hr_launch_fd *plan, size_t count)
     return 0;
 }
 
-static void drop_sources(struct hr_launch_fd *plan, size_t count)
+void hr_launch_drop(struct hr_launch_fd *plan, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (plan[i].duplicated)
@@ -118,12 +117,12 @@ int hr_launch(pid_t *ret_pid, char *const argv[], char *const environment[],
         goto actions_done;
     error = hr_launch_attributes(&attributes);
     if (!error)
-        error = lift_sources(plan, count);
+        error = hr_launch_lift(plan, count);
     if (!error)
         error = add_actions(&actions, plan, count, terminal, cwd);
     if (!error)
         error = posix_spawn(ret_pid, argv[0], &actions, &attributes, argv, environment);
-    drop_sources(plan, count);
+    hr_launch_drop(plan, count);
     posix_spawnattr_destroy(&attributes);
 actions_done:
     posix_spawn_file_actions_destroy(&actions);

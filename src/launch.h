@@ -23,6 +23,13 @@ struct hr_launch_fd {
 int hr_launch(pid_t *ret_pid, char *const argv[], char *const environment[],
               struct hr_launch_fd *plan, size_t count, const char *terminal, const char *cwd);
 
+/*
+ * Sources out of the way of the targets, so that no dup2 overwrites a source still needed; and away
+ * with those that were made for that. 0 or an errno.
+ */
+int hr_launch_lift(struct hr_launch_fd *plan, size_t count);
+void hr_launch_drop(struct hr_launch_fd *plan, size_t count);
+
 /* No signal blocked or ignored, and a session of its own where the system can give one. */
 int hr_launch_attributes(posix_spawnattr_t *attributes);
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "guard/guard-launch.h"
 #include "guard/guard-protocol.h"
 #include "launch.h"
 #include "list.h"
@@ -308,10 +309,10 @@ static int spawn_failed(const struct hr_process_request *request, const char *pr
 
 /* The guard's command line, and the descriptors that it gets. */
 struct command {
-    char *argv[HR_ISOLATE_ARGUMENTS + 14 + 2 * HR_RLIMIT_COUNT];
+    char *argv[HR_ISOLATE_ARGUMENTS + 16 + 2 * HR_RLIMIT_COUNT];
     struct hr_launch_fd plan[8];
     size_t items, fds;
-    char limits[HR_RLIMIT_COUNT][HR_RLIMIT_TEXT_SIZE], bwrap[PATH_MAX];
+    char limits[HR_RLIMIT_COUNT][HR_RLIMIT_TEXT_SIZE], bwrap[PATH_MAX], pid[HR_GUARD_PID_SIZE];
     int ours[2]; /* of an isolated guard: pidfd of the host, terminal; -1: none */
 };
 
@@ -351,8 +352,12 @@ static void add_guard(const struct hr_process_request *request, struct command *
 {
     add_word(command, request->guard);
     add_word(command, RUNNER_NAME);
-    if (request->isolation)
+    if (request->isolation) {
         add_word(command, "-h");
+    } else {
+        add_word(command, "-k");
+        add_word(command, command->pid);
+    }
     if (request->tools_fd >= 0) {
         add_word(command, "-a");
         add_fd(command, request->tools_fd, HR_GUARD_FD_AUX);
@@ -398,9 +403,12 @@ int hr_process_start(struct hr_process *process, const struct hr_process_request
     add_guard(request, &command);
     if (!failed)
         failed = hr_watch_add(process->loop, &process->link, link[0], HR_READ, link_ready);
-    if (!failed)
+    if (!failed && process->isolated)
         failed = hr_launch(&process->child, command.argv, request->environment, command.plan,
                            command.fds, NULL, request->cwd);
+    else if (!failed)
+        failed = hr_guard_launch(&process->child, command.argv, command.pid, request->environment,
+                                 command.plan, command.fds, request->cwd);
     close(link[1]);
     for (int i = 0; i < 2; i++)
         if (command.ours[i] >= 0)

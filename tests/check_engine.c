@@ -927,11 +927,14 @@ START_TEST(an_installation_without_its_parts)
 #ifndef HERMES_NO_GUARD
     te_set(engine, "guard", "/nonexistent/guard");
     expect_start_failure(te_run("a", "print(1)"), "guard");
-    te_set(engine, "guard", "");
+    te_set(engine, "guard", "/etc/passwd"); /* no program: the interpreter has begun by then */
+    expect_start_failure(te_run("a", "print(1)"), "/etc/passwd: Permission denied");
+    hermes_engine_free(engine);
+    engine = te_engine_new(); /* the guard is looked for once, and so is the runner */
 #endif
     te_says("a", "print('well')", "well\n");
     hermes_engine_free(engine);
-    engine = te_engine_new(); /* the runner is read once */
+    engine = te_engine_new();
     te_set(engine, "runner", "/nonexistent/runner.py");
     expect_start_failure(te_run("a", "print(1)"), "/nonexistent/runner.py");
     ck_assert_int_eq(mkdir(test_path("runner"), 0700), 0);

@@ -29,6 +29,7 @@ struct hr_guard_message {
 #define HR_GUARD_FD_CONTROL 4
 #define HR_GUARD_FD_AUX 5
 #define HR_GUARD_FD_REQUESTS 6 /* and in the kernel */
+#define HR_GUARD_FD_EXEC 8     /* at its end when the kernel's execve() went well, else an errno */
 #define HR_GUARD_FD_HOST 7     /* a pidfd of the host, for a guard that cannot see it */
 
 #endif

@@ -3,11 +3,12 @@
  * hermes-kernel-guard - stands between the host and one kernel, so that no process of the kernel
  * survives it.
  *
- *     hermes-kernel-guard hermes_kernel_runner [-a] [-q] [-h] [-t TERMINAL] [-r LIMIT]... -- PYTHON
- *     ARG...
+ *     hermes-kernel-guard hermes_kernel_runner [-a] [-q] [-h] [-k PID] [-t TERMINAL] [-r LIMIT]...
+ *     -- PYTHON ARG...
  *
  * -a: descriptor 5 is the kernel's socket for tools; -q: 6 is that for requests; -h: 7 is a pidfd
- * of the host, which cannot be seen from here; -t: the kernel gets this terminal as its own; -r
+ * of the host, which cannot be seen from here; -k: the kernel is our child already (guard-launch.h),
+ * and 8 tells how its execve() went; -t: the kernel gets this terminal as its own; -r
  * RESOURCE:SOFT:HARD: a limit of setrlimit() for it.
  *
  * Every process that the kernel ever makes stays below the guard, which is their subreaper: also
@@ -40,6 +41,7 @@
 
 #include "guard/descendants.h"
 #include "guard/guard-protocol.h"
+#include "guard/kernel-process.h"
 
 enum {
     EXIT_USAGE = 2,
@@ -48,13 +50,9 @@ enum {
     SEND_WAIT_MS = 1000, /* for a host that does not read */
     QUIET_MIN_MS = 2,    /* nobody has died for so long: time for another round of SIGKILL ... */
     QUIET_MAX_MS = 1000,
-    ROUND_MS = 20, /* ... as it is when processes have been dying for so long */
-    LIMITS_MAX = 8,
+    ROUND_MS = 20,     /* ... as it is when processes have been dying for so long */
     REFUSED_MS = 1000, /* only processes that may not be killed are left: give up */
 };
-
-/* What Linux 5.11 calls CLOSE_RANGE_CLOEXEC; the C library need not know it. */
-static const unsigned CLOSE_ON_EXEC_RANGE = 4;
 
 struct guard {
     pid_t self, host, kernel; /* kernel is 0 once reaped */
@@ -68,18 +66,6 @@ struct guard {
     int64_t deadline; /* of the grace */
     int refused;      /* how many processes we may not kill */
     unsigned long long oom_kills;
-};
-
-/* What the command line says of the kernel. */
-struct options {
-    bool aux, requests, host;
-    const char *terminal; /* NULL: none */
-    struct {
-        int resource;
-        struct rlimit value;
-    } limits[LIMITS_MAX];
-    size_t limit_count;
-    char **argv;
 };
 
 /* Where the program lies; made by the linker. NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl*) */
@@ -306,89 +292,9 @@ static void watch(struct guard *guard)
 
 /* ---- start ------------------------------------------------------------------------------ */
 
-/*
- * By its path, and now that we lead a session: so it becomes our controlling terminal. An inherited
- * descriptor would not.
- */
-static int take_terminal(const char *path)
-{
-    int fd = open(path, O_RDWR);
+extern char **environ;
 
-    if (fd < 0)
-        return errno;
-    ioctl(fd, TIOCSCTTY, 0);
-    for (int standard = 0; standard <= 2; standard++)
-        if (dup2(fd, standard) < 0)
-            return errno;
-    if (fd > STDERR_FILENO)
-        close(fd);
-    return 0;
-}
-
-/* Each socket to its number, nothing else stays open. */
-static int place_descriptors(const struct options *options)
-{
-    const unsigned first_closed = HR_GUARD_FD_CONTROL;
-
-    if (dup2(HR_GUARD_FD_CONTROL, HR_GUARD_FD_CONTROL - 1) < 0)
-        return errno;
-#ifdef SYS_close_range
-    if (syscall(SYS_close_range, first_closed, ~0U, CLOSE_ON_EXEC_RANGE))
-#endif
-        for (int fd = (int)first_closed; fd < 256; fd++) /* the host closed what it had */
-            fcntl(fd, F_SETFD, FD_CLOEXEC);
-    if ((options->aux && dup2(HR_GUARD_FD_AUX, HR_GUARD_FD_AUX - 1) < 0) ||
-        (options->requests && fcntl(HR_GUARD_FD_REQUESTS, F_SETFD, 0)))
-        return errno;
-    return 0;
-}
-
-/* Never above what holds already: that is a limit, too. */
-static int set_limits(const struct options *options)
-{
-    for (size_t i = 0; i < options->limit_count; i++) {
-        struct rlimit limit = options->limits[i].value, old;
-
-        if (getrlimit(options->limits[i].resource, &old))
-            return errno;
-        if (limit.rlim_max > old.rlim_max)
-            limit.rlim_max = old.rlim_max;
-        if (limit.rlim_cur > limit.rlim_max)
-            limit.rlim_cur = limit.rlim_max;
-        if (setrlimit(options->limits[i].resource, &limit))
-            return errno;
-    }
-    return 0;
-}
-
-/* In the new process: become the kernel. Returns only with the errno of a failure. */
-static int become_kernel(const struct guard *guard, const struct options *options)
-{
-    static const long
-        standard[16]; /* what the system takes for sigaction: all zero is the default */
-    sigset_t none;
-    int error;
-
-    setsid();
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != guard->self)
-        return ESRCH; /* the guard is dead already */
-    error = options->terminal ? take_terminal(options->terminal) : 0;
-    if (!error)
-        error = place_descriptors(options);
-    if (!error)
-        error = set_limits(options);
-    if (error)
-        return error;
-    /* not by sigaction(), which spares the two that posix_spawn() leaves ignored */
-    for (int number = 1; number < NSIG; number++)
-        syscall(SYS_rt_sigaction, number, standard, NULL, NSIG / 8);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    execv(options->argv[0], options->argv);
-    return errno;
-}
-
-static int fork_kernel(struct guard *guard, const struct options *options)
+static int fork_kernel(struct guard *guard, const struct hr_guard_options *options)
 {
     int result[2], error;
 
@@ -400,7 +306,7 @@ static int fork_kernel(struct guard *guard, const struct options *options)
      */
     guard->kernel = vfork(); /* NOLINT(clang-analyzer-*) */
     if (guard->kernel == 0) {
-        error = become_kernel(guard, options);
+        error = hr_guard_become_kernel(options, guard->self, environ);
         if (write(result[1], &error, sizeof error) < 0)
             _exit(126);
         _exit(127);
@@ -416,8 +322,19 @@ static int fork_kernel(struct guard *guard, const struct options *options)
     return error;
 }
 
+/* What started us has started the kernel before, as our child. */
+static int take_kernel(struct guard *guard, const struct hr_guard_options *options)
+{
+    if (fcntl(HR_GUARD_FD_EXEC, F_SETFD, FD_CLOEXEC))
+        return errno;
+    guard->kernel = options->kernel;
+    guard->exec_fd = HR_GUARD_FD_EXEC;
+    reap(guard); /* one that has ended by now did so before we could hear of it */
+    return 0;
+}
+
 /* The kernel has its streams and sockets now: hold nothing of them, and no directory. */
-static void let_go(const struct options *options)
+static void let_go(const struct hr_guard_options *options)
 {
     int fd = open("/dev/null", O_RDWR | O_CLOEXEC | O_NOCTTY);
 
@@ -441,7 +358,7 @@ static void let_go(const struct options *options)
 }
 
 /* Block every signal (two are read), gather orphans, watch the host. */
-static bool prepare(struct guard *guard, const struct options *options)
+static bool prepare(struct guard *guard, const struct hr_guard_options *options)
 {
     struct sigaction children = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP};
     sigset_t all, child;
@@ -472,7 +389,7 @@ static bool prepare(struct guard *guard, const struct options *options)
 }
 
 /* What we open must not take a number that the kernel's streams and sockets have. */
-static bool check_descriptors(const struct options *options)
+static bool check_descriptors(const struct hr_guard_options *options)
 {
     socklen_t size = sizeof(int);
     int type;
@@ -495,56 +412,17 @@ static int usage(void)
     return write(STDERR_FILENO, text, sizeof text - 1) < 0 ? EXIT_SYSTEM : EXIT_USAGE;
 }
 
-static bool read_limit(const char *text, struct options *options)
-{
-    char *end = NULL;
-
-    if (options->limit_count == LIMITS_MAX)
-        return false;
-    options->limits[options->limit_count].resource = (int)strtol(text, &end, 10);
-    if (*end != ':')
-        return false;
-    options->limits[options->limit_count].value.rlim_cur = strtoull(end + 1, &end, 10);
-    if (*end != ':')
-        return false;
-    options->limits[options->limit_count++].value.rlim_max = strtoull(end + 1, &end, 10);
-    return *end == '\0';
-}
-
-/* false: no command line of ours. */
-static bool read_options(int argc, char **argv, struct options *options)
-{
-    int at = 2;
-
-    for (; at < argc && strcmp(argv[at], "--"); at++) {
-        if (!strcmp(argv[at], "-a"))
-            options->aux = true;
-        else if (!strcmp(argv[at], "-q"))
-            options->requests = true;
-        else if (!strcmp(argv[at], "-h"))
-            options->host = true;
-        else if (!strcmp(argv[at], "-t") && at + 1 < argc)
-            options->terminal = argv[++at];
-        else if (!strcmp(argv[at], "-r") && at + 1 < argc && read_limit(argv[at + 1], options))
-            at++;
-        else
-            return false;
-    }
-    options->argv = argv + at + 1;
-    return at + 1 < argc;
-}
-
 int main(int argc, char **argv)
 {
     struct guard guard = {0};
-    struct options options = {0};
+    struct hr_guard_options options = {0};
     int error;
 
-    if (!read_options(argc, argv, &options) || !check_descriptors(&options))
+    if (!hr_guard_read_options(argc, argv, &options) || !check_descriptors(&options))
         return usage();
     if (!prepare(&guard, &options))
         return EXIT_SYSTEM;
-    error = fork_kernel(&guard, &options);
+    error = options.kernel ? take_kernel(&guard, &options) : fork_kernel(&guard, &options);
     let_go(&options);
     if (error) {
         tell(&guard, HR_GUARD_EXEC_FAILED, error, 0, 0);
