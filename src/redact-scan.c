@@ -16,6 +16,9 @@
 #if defined __x86_64__ && defined __GNUC__
 #define HAVE_WIDE 1
 #include <immintrin.h>
+#ifdef HAVE_SYS_PLATFORM_X86_H
+#include <sys/platform/x86.h>
+#endif
 #else
 #define HAVE_WIDE 0
 #endif
@@ -101,12 +104,27 @@ static void make_window(struct hr_redact_tables *tables, const struct hr_redact_
     hr_redact_add_three(tables, tables->windows, row, at);
 }
 
+#if HAVE_WIDE
+/*
+ * The C library knows. To ask the processor itself takes 0.07 ms at the start of every program that
+ * contains the question, in a virtual machine.
+ */
+static bool has_avx2(void)
+{
+#ifdef CPU_FEATURE_ACTIVE
+    return CPU_FEATURE_ACTIVE(AVX2);
+#else
+    return __builtin_cpu_supports("avx2") != 0;
+#endif
+}
+#endif
+
 void hr_redact_make_windows(struct hr_redact_tables *tables)
 {
     for (size_t i = 0; i < hr_redact_row_count; i++)
         make_window(tables, &hr_redact_rows[i]);
 #if HAVE_WIDE
-    tables->wide = __builtin_cpu_supports("avx2") != 0;
+    tables->wide = has_avx2();
 #endif
 }
 
