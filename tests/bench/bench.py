@@ -122,29 +122,59 @@ def timed(command, **kwargs):
     return (time.perf_counter() - begin) * 1e3
 
 
+def lines_into(where, command, folder):
+    """Milliseconds until the command has ended and its output has been taken."""
+    begin = time.perf_counter()
+    if where == "a pipe":
+        process = subprocess.Popen(command, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   bufsize=0)
+        buffer = bytearray(1 << 16)
+        while process.stdout.readinto(buffer):
+            pass
+        if process.wait():
+            raise subprocess.CalledProcessError(process.returncode, command)
+    else:
+        with open(os.devnull if where == "/dev/null" else os.path.join(folder, "lines"), "wb") as f:
+            subprocess.run(command, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=f, check=True)
+    return (time.perf_counter() - begin) * 1e3
+
+
 def batch_rows(build, python, rounds):
     hermes = os.path.join(build, "hermes-repl")
+    floor = os.path.join(build, "tests/bench/bench_floor")
     files = {
-        "trivial": ("x = 1\n", "≤ 1.15", []),
-        "100 cells": ("".join("# %%%%\nx%d = %d\n" % (n, n) for n in range(100)), "≤ 1.3", []),
-        "1 000 cells": ("".join("# %%%%\nx%d = %d\n" % (n, n) for n in range(1000)), "", []),
-        "pure work": ("t = 0\nfor i in range(3000000):\n    t += i * i\n", "≤ 1.1", []),
-        "100 MB of lines": ("L = 'x' * 99\nfor i in range(1000000): print(L)\n", "≤ 1.1", ["-u"]),
+        "trivial": ("x = 1\n", "≤ 1.15"),
+        "100 cells": ("".join("# %%%%\nx%d = %d\n" % (n, n) for n in range(100)), "≤ 1.3"),
+        "1 000 cells": ("".join("# %%%%\nx%d = %d\n" % (n, n) for n in range(1000)), ""),
+        "pure work": ("t = 0\nfor i in range(3000000):\n    t += i * i\n", "≤ 1.1"),
     }
+    lines = "L = 'x' * 99\nfor i in range(1000000): print(L)\n"
     with tempfile.TemporaryDirectory() as folder:
-        for name, (text, target, flags) in files.items():
+        for name, (text, target) in files.items():
             path = os.path.join(folder, "file.py")
             with open(path, "w") as f:
                 f.write(text)
-            ours, theirs = [], []
-            for n in range(-1, rounds if len(text) > 40 else rounds * 2):
-                a = timed([hermes, "--python", python, "--batch", path])
-                b = timed([python] + flags + [path])
+            ours, theirs, least = [], [], []
+            for n in range(-1, rounds * 2):
+                figures = [timed(command + [path]) for command in
+                           ([hermes, "--python", python, "--batch"], [python], [floor, python])]
                 if n >= 0:
-                    ours.append(a)
-                    theirs.append(b)
-            peer = "python3 %sFILE" % "".join(f + " " for f in flags)
-            row("batch, " + name, ("ms", ours), ("ms", theirs), peer, target)
+                    for series_of, figure in zip((ours, theirs, least), figures):
+                        series_of.append(figure)
+            row("batch, " + name, ("ms", ours), ("ms", theirs), "python3 FILE", target)
+            if name == "trivial":
+                row("batch, " + name, ("ms", ours), ("ms", least), "C floor", "")
+        with open(path, "w") as f:
+            f.write(lines)
+        for where, target in (("/dev/null", "≤ 1.1"), ("a file", "≤ 1.1"), ("a pipe", "≤ 1.1")):
+            ours, theirs = [], []
+            for n in range(-1, rounds):
+                figures = [lines_into(where, command + [path], folder) for command in
+                           ([hermes, "--python", python, "--batch"], [python, "-u"])]
+                if n >= 0:
+                    ours.append(figures[0])
+                    theirs.append(figures[1])
+            row("batch, 100 MB of lines into " + where, ("ms", ours), ("ms", theirs), "python3 -u FILE", target)
 
 
 def notebook_rows(build, python, rounds):
