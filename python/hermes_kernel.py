@@ -61,8 +61,9 @@ _Event = _struct(
     ("size", _c.c_size_t), ("is_result", _c.c_bool), ("execution_count", _id), ("result", _pointer), ("state", _c.c_int),
     ("cause", _c.c_int), ("session", _text), ("tool_call", _c.POINTER(_Call)), ("request", _id))
 _EVENTS = ("started", "output", "display", "done", "background", "kernel", "tool_call", "answer")
-_STATES = ("starting", "idle", "busy", "interrupting", "stopping", "dead")
-_CAUSES = ("", "reset", "timeout", "interrupted", "killed", "exited", "died", "evicted", "idle", "key_changed")
+_STATES = ("starting", "idle", "busy", "interrupting", "stopping", "dead", "parked")
+_CAUSES = ("", "reset", "timeout", "interrupted", "killed", "exited", "died", "evicted", "idle", "key_changed",
+           "undone")
 _MODES = {None: 0, "project": 1, "strict": 2}
 _IO = {"pipes": 0, "onepipe": 1, "tty": 2}
 _ENV = {"scrub": 0, "inherit": 1}
@@ -453,6 +454,11 @@ class Engine:
     def reset(self, session, child_id=None):
         """Stop the owner's kernels; the next cell starts fresh. False: it has none."""
         return self._call("hermes_reset", _encoded(session), _encoded(child_id))
+
+    def undo(self, session, child_id=None):
+        """Take the last reset back, as long as the option undo_kernels has kept its kernel. Error: nothing is kept."""
+        error = _Error()
+        _check(_library().hermes_undo(self._engine, _encoded(session), _encoded(child_id), 0, None, _c.byref(error)), error)
 
     def session_clear(self, session):
         """Kill the session's kernels, and wait until they are gone."""

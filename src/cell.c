@@ -372,7 +372,7 @@ static void fill_kernel(struct hr_cell *cell, struct hermes_result *result,
     if (cell->state == HR_CELL_RUNNING) {
         result->execution_count = kernel->execution_count;
         result->reused = kernel->execution_count > 1;
-        if (kernel->execution_count == 1) {
+        if (kernel->execution_count == kernel->told_from + 1) {
             result->previous = kernel->previous;
             result->state_reset = kernel->state_reset;
         }

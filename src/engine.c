@@ -168,6 +168,7 @@ static void options_changed(struct hermes_engine *engine)
     hr_spare_drop_all(
         engine); /* a new kernel would be another now, or no spare is wanted any more */
     hr_spare_arm(engine);
+    hr_undo_trim(engine);
     hr_free(engine->guard); /* found again at the next start */
     engine->guard = NULL;
 }

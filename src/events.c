@@ -88,6 +88,7 @@ void hr_event_kernel(struct hr_kernel *kernel)
     event->public.kernel = kernel->id;
     event->public.state = kernel->state;
     event->public.cause = kernel->cause;
+    event->public.execution_count = kernel->execution_count;
     hr_event_push(kernel->engine, event);
 }
 

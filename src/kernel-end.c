@@ -211,5 +211,6 @@ void hr_kernel_stop(struct hr_kernel *kernel, enum hermes_previous cause)
             hr_kernel_kill(kernel, cause);
         return;
     }
-    leave(kernel);
+    if (cause != HERMES_PREVIOUS_RESET || !hr_undo_park(kernel))
+        leave(kernel);
 }

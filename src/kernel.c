@@ -34,11 +34,12 @@ static const char *const state_names[] = {
 #define TO(state) (1u << HERMES_KERNEL_##state)
 static const unsigned transitions[] = {
     [HERMES_KERNEL_STARTING] = TO(IDLE) | TO(BUSY) | TO(STOPPING) | TO(DEAD),
-    [HERMES_KERNEL_IDLE] = TO(BUSY) | TO(STOPPING) | TO(DEAD),
+    [HERMES_KERNEL_IDLE] = TO(BUSY) | TO(STOPPING) | TO(DEAD) | TO(PARKED),
     [HERMES_KERNEL_BUSY] = TO(IDLE) | TO(INTERRUPTING) | TO(STOPPING) | TO(DEAD),
     [HERMES_KERNEL_INTERRUPTING] = TO(IDLE) | TO(STOPPING) | TO(DEAD),
     [HERMES_KERNEL_STOPPING] = TO(DEAD),
     [HERMES_KERNEL_DEAD] = 0,
+    [HERMES_KERNEL_PARKED] = TO(IDLE) | TO(STOPPING) | TO(DEAD),
 };
 #undef TO
 _Static_assert(HR_ARRAY_LENGTH(state_names) == HR_ARRAY_LENGTH(transitions),

@@ -27,7 +27,7 @@ enum {
     HR_DEAD_KEYS = 8,
     HR_DEAD_AUTHORITIES = 64,
     HR_KERNEL_TIMERS = 9,
-    HR_ENGINE_TIMERS = 3
+    HR_ENGINE_TIMERS = 4
 };
 
 struct hr_event;
@@ -41,6 +41,7 @@ struct hr_owner {
     uint64_t generation;   /* kernels it has had */
     size_t kernels, cells; /* alive; it may be forgotten when both are 0 */
     bool pinned;           /* hermes_pin(): nor is it then */
+    const char *not_kept;  /* why the last reset kept nothing; NULL: it did, or there was none */
     struct {
         uint64_t key_hash;
         enum hermes_previous cause;
@@ -166,7 +167,9 @@ struct hr_kernel {
     bool freed_later;
     enum hermes_previous previous; /* of the kernel before */
     bool state_reset;
+    uint64_t told_from; /* with which cells: the one behind so many */
     int64_t started_ns, started_boot_ns, last_used_ns;
+    int64_t parked_ns; /* since when it is parked */
     struct hr_process process;
     char *staging;
     char *prefix; /* of its interpreter, when it is isolated */
@@ -242,6 +245,10 @@ int hr_registry_acquire(struct hermes_engine *engine, struct hr_spec *spec, bool
 void hr_registry_unlist(struct hr_kernel *kernel, enum hermes_previous cause, bool state_reset);
 /* Cells queued at a kernel that ended go to a fresh one. */
 void hr_registry_requeue(struct hr_kernel *kernel);
+/* Whether one kernel more is too many, since nothing makes room for it. */
+bool hr_registry_is_full(const struct hermes_engine *engine);
+/* The kernel that cells of this spec run in; NULL: there is none. */
+struct hr_kernel *hr_registry_find(struct hermes_engine *engine, const struct hr_spec *spec);
 /* Before a cell is placed: those that wait for its key at a kernel that ends go first. */
 void hr_registry_keep_order(struct hermes_engine *engine, const struct hr_spec *spec);
 void hr_registry_trim(struct hermes_engine *engine); /* the cap */
@@ -270,6 +277,17 @@ void hr_spare_ends(struct hr_kernel *kernel);
 /* Its output is told of when it serves somebody. The event may be NULL. */
 void hr_spare_hold(struct hr_kernel *kernel, struct hr_event *event);
 void hr_spare_free(struct hr_kernel *kernel); /* also of a kernel that is none */
+
+/* ---- undo ------------------------------------------------------------------------------- */
+
+/*
+ * Parked kernels (undo.c): of a session that was reset, stopped by a signal, in PARKED and not
+ * listed. They wait to be taken back, until their time is over.
+ */
+
+/* Of an idle kernel that is reset: park it. False: that must not or cannot be, end it. */
+bool hr_undo_park(struct hr_kernel *kernel);
+void hr_undo_trim(struct hermes_engine *engine); /* after the options have changed */
 
 /* ---- events ----------------------------------------------------------------------------- */
 
@@ -322,6 +340,8 @@ struct hermes_engine {
     unsigned spares_lost;   /* one after the other */
     int64_t spare_after_ns; /* not before that */
     struct hr_timer spare_timer;
+
+    struct hr_timer undo_timer; /* of the parked kernel whose time is over first */
 
     char scratch[HR_SCRATCH_SIZE];         /* for output */
     char control_scratch[HR_SCRATCH_SIZE]; /* for frames, while their output is read */

@@ -313,11 +313,8 @@ static void tell_what_was_before(struct hr_kernel *kernel)
 
 /* ---- pins ------------------------------------------------------------------------------- */
 
-/*
- * Whether one kernel more is too many: nothing makes room for it. Without pins that is no reason,
- * for the cells that keep the kernels busy will end.
- */
-static bool is_full(const struct hermes_engine *engine)
+/* Without pins it never is, for the cells that keep the kernels busy will end. */
+bool hr_registry_is_full(const struct hermes_engine *engine)
 {
     int64_t live = 0, pinned = 0;
 
@@ -353,7 +350,7 @@ int hr_registry_pin(struct hermes_engine *engine, const char *session, bool pinn
 
 /* ---- kernels for cells ------------------------------------------------------------------ */
 
-static struct hr_kernel *find_listed(struct hermes_engine *engine, const struct hr_spec *spec)
+struct hr_kernel *hr_registry_find(struct hermes_engine *engine, const struct hr_spec *spec)
 {
     HR_LIST_EACH (link, &engine->kernels) {
         struct hr_kernel *kernel = HR_CONTAINER(link, struct hr_kernel, link);
@@ -367,14 +364,14 @@ static struct hr_kernel *find_listed(struct hermes_engine *engine, const struct 
 int hr_registry_acquire(struct hermes_engine *engine, struct hr_spec *spec, bool reset,
                         struct hr_kernel **ret, struct hermes_error *error)
 {
-    struct hr_kernel *kernel = find_listed(engine, spec);
+    struct hr_kernel *kernel = hr_registry_find(engine, spec);
     int status;
 
     if (kernel && reset) {
         hr_kernel_stop(kernel, HERMES_PREVIOUS_RESET);
         kernel = NULL;
     }
-    if (!kernel && is_full(engine))
+    if (!kernel && hr_registry_is_full(engine))
         return hr_error_set(error, HERMES_EAGAIN, 0,
                             "all kernels are pinned or busy, and there may be %lld",
                             (long long)engine->options.max_session_kernels);

@@ -297,7 +297,9 @@ int hermes_request(struct hermes_engine *engine, uint64_t id, const char *json, 
     hr_engine_lock(engine);
     engine->event_wanted = true;
     kernel = hr_engine_find_kernel(engine, id);
-    requests = kernel && !hr_kernel_is_ending(kernel) ? kernel->requests : NULL;
+    requests = kernel && !hr_kernel_is_ending(kernel) && kernel->state != HERMES_KERNEL_PARKED
+                   ? kernel->requests
+                   : NULL;
     if (!requests || requests->watch.fd < 0)
         status = hr_error_set(error, HERMES_ENOENT, 0, "no such kernel, or it answers no requests");
     else if (requests->count >= WAITING_MAX)

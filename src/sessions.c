@@ -17,10 +17,16 @@ enum end_kind { END_RESET, END_CLOSE, END_CLEAR };
 
 static void end_kernel(struct hr_kernel *kernel, enum end_kind kind)
 {
+    if (kernel->state == HERMES_KERNEL_PARKED) {
+        if (kind != END_RESET)
+            hr_kernel_kill(kernel, HERMES_PREVIOUS_KILLED);
+        return;
+    }
     switch (kind) {
     case END_RESET:
         hr_kernel_settle_queue(kernel, "the session was reset");
-        hr_kernel_kill(kernel, HERMES_PREVIOUS_RESET);
+        if (!hr_undo_park(kernel))
+            hr_kernel_kill(kernel, HERMES_PREVIOUS_RESET);
         break;
     case END_CLOSE:
         hr_kernel_settle_queue(kernel, "the session was closed");
@@ -38,16 +44,19 @@ static struct hr_owner *end_owner(struct hermes_engine *engine, const char *sess
                                   const char *child, enum end_kind kind)
 {
     struct hr_owner *owner = session ? hr_registry_find_owner(engine, session, child) : NULL;
+    bool any = false;
 
     if (!owner || !owner->kernels)
         return NULL;
     HR_LIST_EACH (link, &engine->kernels) {
         struct hr_kernel *kernel = HR_CONTAINER(link, struct hr_kernel, link);
 
-        if (kernel->spec->owner == owner)
-            end_kernel(kernel, kind);
+        if (kernel->spec->owner != owner)
+            continue;
+        any |= kernel->state != HERMES_KERNEL_PARKED || kind != END_RESET;
+        end_kernel(kernel, kind);
     }
-    return owner;
+    return any ? owner : NULL;
 }
 
 static int end_and_return(struct hermes_engine *engine, const char *session, const char *child,

@@ -214,7 +214,7 @@ static struct hr_kernel *find_terminal(struct hermes_engine *engine, uint64_t id
     struct hr_kernel *kernel = hr_engine_find_kernel(engine, id);
 
     return kernel && kernel->tty && kernel->streams[0].watch.fd >= 0 &&
-                   kernel->state != HERMES_KERNEL_DEAD
+                   kernel->state != HERMES_KERNEL_DEAD && kernel->state != HERMES_KERNEL_PARKED
                ? kernel
                : NULL;
 }

@@ -702,8 +702,41 @@ START_TEST(asks_before_a_reset_and_names_its_cost)
     answer_yes = true;
     ck_assert(repl_command(repl, session(), "reset", &error));
     AWAIT(ruled(session(), 0) != NULL);
-    ck_assert_ptr_nonnull(strstr(ruled(session(), 0), "kernel reset · state lost: 2 cells"));
+    ck_assert_ptr_nonnull(strstr(ruled(session(), 0), "kernel reset · :undo takes it back: 2 cells"));
     SHOWS("'a' in globals()", "False");
+}
+END_TEST
+
+START_TEST(takes_a_reset_back)
+{
+    run("a = [1]");
+    ck_assert(repl_command(repl, session(), "reset -f", &error));
+    AWAIT(ruled(session(), 0) != NULL && session()->has_kernel && session()->pid);
+    ck_assert(repl_command(repl, session(), "status", &error));
+    CK_HAS(shown, "undo       a kernel with 1 cell, ");
+    ck_assert(repl_command(repl, session(), "undo", &error)); /* nothing to lose */
+    ck_assert_int_eq(confirms, 0);
+    AWAIT(ruled(session(), 1) != NULL);
+    ck_assert_ptr_nonnull(strstr(ruled(session(), 0), "reset undone · back with 1 cell, "));
+    ck_assert_str_eq(repl_state_text(session()), "idle");
+    ck_assert_uint_eq(session()->execution_count, 1);
+    ck_assert_uint_eq(session()->generation, 1);
+    SHOWS("a", "[1]");
+    ck_assert(!repl_command(repl, session(), "undo", &error));
+    ck_error("nothing is kept to go back to");
+    ck_assert(repl_command(repl, session(), "reset -f", &error));
+    AWAIT(ruled(session(), 2) != NULL && session()->has_kernel && session()->pid);
+    run("b = 2");
+    ck_assert(repl_command(repl, session(), "undo", &error));
+    ck_assert_int_eq(confirms, 1);
+    CK_HAS(asked, "take the reset of main back? It loses 1 cell, ");
+    repl_confirm(repl, true);
+    AWAIT(ruled(session(), 4) != NULL);
+    ck_assert_ptr_nonnull(strstr(ruled(session(), 1), "kernel ended (one from before came back) · "
+                                                      "state lost: 1 cell"));
+    SHOWS("a", "[1]");
+    ck_assert(!repl_command(repl, session(), "undo now", &error));
+    ck_error("'now' is not -f");
 }
 END_TEST
 
@@ -1308,6 +1341,7 @@ int main(void)
     tcase_add_test(tests, withdraws_the_question_when_the_cell_ends);
     tcase_add_test(tests, asks_before_a_reset_and_names_its_cost);
     tcase_add_test(tests, says_what_a_reset_costs_a_busy_session);
+    tcase_add_test(tests, takes_a_reset_back);
     tcase_add_test(tests, clears_a_session);
     tests = add_case(suite, "sessions");
     tcase_add_test(tests, runs_sessions_side_by_side);

@@ -330,12 +330,12 @@ START_TEST(edits_a_cell_and_runs_it)
     is_file(test_path("a.py"), "import os\n\n# %% two\nx = 5\nprint('now', x)\n\n\n"
                                "# %% [markdown]\n# Text\n\n# %%\nraise OSError(x + 1)\n\n"
                                "# %%\nprint('last')\n");
-    command("undo");
+    command("undo-edit");
     ck_assert(cell(2)->edited && repl_document_is_modified(session()));
     ck_assert_str_eq(text_of(cell(2)), "now 5"); /* as in other notebooks */
     command("save");
     is_file(test_path("a.py"), SCRIPT);
-    command("redo");
+    command("redo-edit");
     ck_assert(!cell(2)->edited);
     command("edit-cell 3"); /* text: it does not run, whatever it looks like */
     enter("# :quit");
@@ -380,8 +380,8 @@ START_TEST(inserts_splits_merges_moves_and_undoes)
     ck_assert_str_eq(text_of(cell(1)), "");
     command("merge 1");
     ck_assert_str_eq(cell(1)->source, "a = 20\na + 1");
-    command("undo");
-    command("undo");
+    command("undo-edit");
+    command("undo-edit");
     ck_assert_str_eq(text_of(cell(1)), "21"); /* the cell that ran, with what it showed */
     command("move-down 1");
     ck_assert_int_eq(cell(1)->kind, CELL_MARKDOWN);
@@ -397,16 +397,16 @@ START_TEST(inserts_splits_merges_moves_and_undoes)
              "n.cells[1].id == \"aa\" and len({c.id for c in n.cells}) == 4");
     char *first = test_read_file(test_path("n.ipynb"));
     command("insert-below 1");
-    command("undo");
+    command("undo-edit");
     ck_assert(!repl_document_is_modified(session()));
     command("edit-cell 3");
     enter("b = 2");
     await_all();
-    command("undo");
+    command("undo-edit");
     command("save"); /* the run's count has changed, ids have not */
     is_valid(test_path("n.ipynb"), "n.cells[0].id");
     free(first);
-    while (try("undo"))
+    while (try("undo-edit"))
         continue;
     ck_assert_str_eq(cell(1)->source, "a = 20\na + 1");
     ck_assert_uint_eq(repl_document_count(session()), 3);
@@ -419,7 +419,7 @@ START_TEST(shows_what_was_undone_while_the_cell_ran)
     command("edit-cell 2");
     enter("import time; time.sleep(30)");
     AWAIT(session()->running);
-    command("undo");
+    command("undo-edit");
     ck_assert_str_eq(cell(2)->source, "import time; time.sleep(30)"); /* that is what runs */
     ck_assert(cell(2)->edited);
     command("interrupt");
@@ -436,13 +436,13 @@ START_TEST(deletes_no_cell_that_runs_but_survives_its_undo)
     enter("import time; time.sleep(30)"); /* behind the last one */
     AWAIT(session()->running);
     ck_assert(!try("delete-cell 6"));
-    command("undo"); /* its source */
-    command("undo"); /* and the cell: it runs on, unseen */
+    command("undo-edit"); /* its source */
+    command("undo-edit"); /* and the cell: it runs on, unseen */
     ck_assert_uint_eq(repl_document_count(session()), 5);
     command("interrupt");
     await_all();
-    command("redo");
-    command("redo");
+    command("redo-edit");
+    command("redo-edit");
     ck_assert_uint_eq(repl_document_count(session()), 6);
     ck_assert_int_eq(cell(6)->outcome, HERMES_INTERRUPTED);
 }
@@ -471,7 +471,7 @@ START_TEST(lost_state_is_told_at_the_end_when_its_cell_is_gone)
     size_t count = session()->item_count;
     command("reset -f");
     AWAIT(session()->item_count == count + 1);
-    HAS(session()->items[count].text, "state lost");
+    HAS(session()->items[count].text, "kernel reset");
 }
 END_TEST
 
@@ -558,7 +558,7 @@ START_TEST(asks_before_changes_are_lost)
     command("close");
     HAS(strbuf_text(&asked), "not saved");
     ck_assert_uint_eq(repl_document_count(session()), 6);
-    command("undo");
+    command("undo-edit");
     command("quit");
     ck_assert(repl_wants_quit(repl));
 }
@@ -623,7 +623,7 @@ START_TEST(changes_are_rescued_and_recovered)
     command("insert-below 1");
     ck_assert(!try("recover"));
     HAS(strbuf_text(&error), "was changed here, too");
-    command("undo");
+    command("undo-edit");
     command("recover");
     ck_assert_str_eq(cell(5)->source, "print('never saved')");
     ck_assert(repl_document_is_modified(session()));

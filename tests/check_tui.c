@@ -541,11 +541,22 @@ START_TEST(a_reset_asks_and_names_the_cost)
     tui_run("print('big' in globals())", 3);
     terminal_wait_text(tui, "     False");
     tui_wait_status("k2 #1");
+    terminal_wait_text(tui, "C-x U takes it back");
+    terminal_keys(tui, "\030U");
+    terminal_wait_text(tui, "take the reset of main back?");
+    terminal_keys(tui, "y");
+    terminal_wait_text(tui, "reset undone");
+    tui_run("print('again', big)", 4);
+    terminal_wait_text(tui, "again 1");
+    tui_wait_status("k1 #3");
 }
 END_TEST
 
-/* The interpreter that waits for its turn: the program has two, and the session's is this one. */
-static pid_t find_spare(pid_t kernel)
+/*
+ * The interpreter that waits for its turn: beside it the program has the session's, and those that
+ * were reset (so many).
+ */
+static pid_t find_spare(pid_t kernel, int parked, pid_t before)
 {
     pid_t children[8], python, found = 0;
     int count = test_list_children(terminal_pid(tui), children, 8);
@@ -556,10 +567,10 @@ static pid_t find_spare(pid_t kernel)
         if (test_list_children(children[i], &python, 1) != 1)
             continue; /* of the guard, which is about to start it or to leave */
 #endif
-        if (python != kernel)
+        if (python != kernel && python != before)
             found = python;
     }
-    return count == 2 ? found : 0;
+    return count == 2 + parked ? found : 0;
 }
 
 static void runs_in(pid_t pid, int number)
@@ -572,17 +583,18 @@ static void runs_in(pid_t pid, int number)
 
 START_TEST(a_reset_and_a_new_session_need_not_wait)
 {
-    pid_t kernel, spare = 0;
+    pid_t kernel, before, spare = 0;
     tui_run("import os; print('in', os.getpid(), 'now')", 1);
     int row = terminal_wait_text(tui, "     in ");
     ck_assert_int_eq(sscanf(terminal_row(tui, row), " in %d", &kernel), 1);
-    ck_assert(test_wait((spare = find_spare(kernel)) != 0, 20000));
+    ck_assert(test_wait((spare = find_spare(kernel, 0, 0)) != 0, 20000));
     tui_enter(":reset -f");
     terminal_wait_text(tui, "────");
     runs_in(spare, 2);
     tui_wait_status("k2 #1");
+    before = kernel;
     kernel = spare;
-    ck_assert(test_wait((spare = find_spare(kernel)) != 0, 20000));
+    ck_assert(test_wait((spare = find_spare(kernel, 1, before)) != 0, 20000));
     tui_enter(":new");
     terminal_wait(tui, strstr(terminal_row(tui, 0), "2:") != NULL);
     runs_in(spare, 1);

@@ -52,10 +52,11 @@ static void close_history(struct store *store)
     store_close(store);
 }
 
-/* Nobody resets, or opens a session, where no person is. */
-static void want_no_spares(struct settings *settings)
+/* Nobody resets and takes that back, or opens a session, where no person is. */
+static void want_nothing_kept(struct settings *settings)
 {
     hermes_set_option(settings->engine, "spare_kernels", "0", NULL);
+    hermes_set_option(settings->engine, "undo_kernels", "0", NULL);
 }
 
 int batch_start(struct start *start)
@@ -82,7 +83,7 @@ int batch_start(struct start *start)
     options.terms = &terms;
     options.saves = (const char *const *)saves;
     int status;
-    want_no_spares(settings);
+    want_nothing_kept(settings);
     if (batch_options_set(start, &options, &rest)) {
         options.store = open_history(start, options.session);
         status = batch_run(start->settings->engine, &options);
@@ -142,7 +143,7 @@ int replay_start(struct start *start)
         .run_timeout_ms = settings_ms(settings, CLI_TIMEOUT),
         .quiet = settings_flag(settings, CLI_QUIET),
     };
-    want_no_spares(settings);
+    want_nothing_kept(settings);
     int status = replay_run(settings->engine, &options);
     close_history(options.store);
     free(tools);

@@ -154,5 +154,6 @@ const char *const cli_engine_defaults[][2] = {
     {"kernel_idle_timeout", "off"},
     {"shutdown_grace", "10"},
     {"spare_kernels", "1"},
+    {"undo_kernels", "3"},
     {NULL, NULL},
 };

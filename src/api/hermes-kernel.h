@@ -333,11 +333,11 @@ struct hermes_cell {
 
 enum hermes_outcome { HERMES_SUCCESS, HERMES_ERROR, HERMES_TIMEOUT, HERMES_INTERRUPTED };
 
-/* Why a fresh kernel serves an owner that had one before. */
+/* Why a fresh kernel serves an owner that had one before; "undone": hermes_undo() has gone back. */
 #define HERMES_PREVIOUS_MAP(X)                                                              \
     X(NONE, "") X(RESET, "reset") X(TIMEOUT, "timeout") X(INTERRUPTED, "interrupted")       \
     X(KILLED, "killed") X(EXITED, "exited") X(DIED, "died") X(EVICTED, "evicted")           \
-    X(IDLE, "idle") X(KEY_CHANGED, "key_changed")
+    X(IDLE, "idle") X(KEY_CHANGED, "key_changed") X(UNDONE, "undone")
 enum hermes_previous {
 #define X(name, text) HERMES_PREVIOUS_##name,
     HERMES_PREVIOUS_MAP(X)
@@ -452,7 +452,8 @@ enum hermes_event_type {
 
 #define HERMES_KERNEL_STATE_MAP(X) \
     X(STARTING, "starting") X(IDLE, "idle") X(BUSY, "busy")                    \
-    X(INTERRUPTING, "interrupting") X(STOPPING, "stopping") X(DEAD, "dead")
+    X(INTERRUPTING, "interrupting") X(STOPPING, "stopping") X(DEAD, "dead")    \
+    X(PARKED, "parked")
 enum hermes_kernel_state {
 #define X(name, text) HERMES_KERNEL_##name,
     HERMES_KERNEL_STATE_MAP(X)
@@ -467,10 +468,10 @@ struct hermes_event {
     const char *data;
     size_t size;
     bool is_result;                 /* DISPLAY */
-    uint64_t execution_count;       /* STARTED */
+    uint64_t execution_count;       /* STARTED, KERNEL */
     struct hermes_result *result;   /* DONE; freed with the event */
     enum hermes_kernel_state state; /* KERNEL */
-    enum hermes_previous cause;     /* KERNEL: why it is stopping or dead */
+    enum hermes_previous cause;     /* KERNEL: why it is stopping, dead or parked; UNDONE: it has come back */
     const char *session;            /* KERNEL: the owner */
     const struct hermes_tool_call *tool_call; /* TOOL_CALL */
     uint64_t request;                         /* ANSWER */
@@ -600,10 +601,39 @@ HERMES_API void hermes_redactor_free(struct hermes_redactor *redactor);
 /*
  * Reset: stop the kernels of an owner (child_id NULL: its own, not those of its children). Running
  * and queued cells of them settle as interrupted. The next cell starts fresh, with previous
- * "reset". With the option "spare_kernels" it finds an interpreter that was started in advance.
+ * "reset". With the option "spare_kernels" it finds an interpreter that was started in advance;
+ * with "undo_kernels" hermes_undo() brings the old one back.
  *   Errors: HERMES_ENOENT  the owner has no kernel
  */
 HERMES_API int hermes_reset(struct hermes_engine *engine, const char *session, const char *child_id);
+
+enum hermes_undo_flags {
+    HERMES_UNDO_LOOK = 1 << 0, /* only tell what would come back */
+};
+struct hermes_undone {
+    size_t size;
+    uint64_t kernel;            /* that serves the session again */
+    uint64_t execution_count;   /* cells that its state has seen */
+    enum hermes_previous cause; /* what is undone: the reset */
+    int64_t memory_bytes;       /* its own, about; 0: not known */
+    int64_t left_ms;            /* how much longer it would have been kept */
+};
+#define HERMES_UNDONE_INIT { sizeof(struct hermes_undone), 0, 0, HERMES_PREVIOUS_NONE, 0, 0 }
+/*
+ * Undo the last reset of an owner: with the option "undo_kernels" a reset stops the processes of an
+ * idle kernel (HERMES_EVENT_KERNEL with PARKED) in place of ending them, for the time of
+ * "undo_timeout". It serves the session again, with its variables, count of cells, generation and
+ * process; the kernel that has served the key since ends. The first cell's result says "undone".
+ * A parked kernel counts as none: in no cap, no list and no idle limit; hermes_close(),
+ * hermes_session_clear() and the host's end are its own end, too. Not kept is a kernel that has run
+ * no cell, or that runs one; and one that would go on holding what a reset is to give back: child
+ * processes, a port that it listens on, a GPU, more memory than "undo_memory". Linux only. What is
+ * outside of the process (files, connections) is not gone back in.
+ *   Errors: HERMES_ENOENT  nothing is kept; error->text says why
+ *           HERMES_EAGAIN  cells of the session run or wait, or all kernels are pinned or busy
+ */
+HERMES_API int hermes_undo(struct hermes_engine *engine, const char *session, const char *child_id, unsigned flags,
+                           struct hermes_undone *ret, struct hermes_error *error);
 
 /*
  * Pin an owner's kernels, those that live and those to come: they are neither evicted for others

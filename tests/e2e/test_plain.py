@@ -305,8 +305,16 @@ class Prompt(Case):
         t.send("\x18r")
         t.expect(r"\[y/N\] ")
         t.send("y")
-        t.expect("kernel reset · state lost")
+        t.expect("kernel reset · :undo takes it back: 2 cells, ")
         self.assertIn("NameError", t.run("x"))
+        t.send("\x18U")                 # C-x U; the fresh kernel has run a cell by now
+        t.expect(r"take the reset of main back\? It loses 1 cell, .*\[y/N\] ")
+        t.send("y")
+        t.expect("reset undone · back with 2 cells, ")
+        t.send("x\r")
+        t.expect("\n1\r\n")
+        t.send(":undo\r")
+        t.expect("nothing is kept to go back to")
 
     def test_key_file(self):
         path = os.path.join(self.home, "keys")
@@ -851,9 +859,10 @@ class Pipe(Case):
         self.assertEqual((status, out, err), (0, "EOF\n", ""))
 
     def test_commands(self):
-        status, out, err = self.run_with("a = 5\n:vars\n:reset\n'a' in globals()\n!echo shell\nlen?\n")
+        status, out, err = self.run_with("a = 5\n:vars\n:reset\n'a' in globals()\n!echo shell\nlen?\n"
+                                         ":undo\n'back', a\n")
         self.assertEqual(status, 0)
-        self.assertRegex(out, r"(?s)a +int.*False\nshell\n.*number of items")
+        self.assertRegex(out, r"(?s)a +int.*False\nshell\n.*number of items.*\('back', 5\)")
         self.assertIn("kernel reset", err)
 
     @unittest.skipUnless(nbformat, "needs nbformat")

@@ -243,6 +243,16 @@ class Cells(unittest.TestCase):
         self.assertTrue(self.engine.kernel_wait(kernel["id"], PATIENCE))
         self.assertEqual(self.engine.kernels(), [])
         self.assertFalse(self.engine.reset("s"))
+        with self.assertRaisesRegex(hermes_kernel.Error, "nothing is kept"):
+            self.engine.undo("s")
+
+    def test_undo(self):
+        self.engine.configure({"undo_kernels": 1})
+        self.run_cell("z = 42")
+        self.assertTrue(self.engine.reset("s"))
+        self.engine.undo("s")
+        result = self.run_cell("print(z)")
+        self.assertEqual((result["output"], result["kernel"]["previous"]), ("42\n", "undone"))
 
     def test_kernel_events(self):
         dead = threading.Event()

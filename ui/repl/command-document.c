@@ -330,15 +330,15 @@ static bool step(struct repl *repl, struct repl_session *session, bool back, str
     return done(repl, session, key);
 }
 
-bool command_undo(struct repl *repl, struct repl_session *session, const char *arguments,
-                  struct strbuf *error)
+bool command_undo_edit(struct repl *repl, struct repl_session *session, const char *arguments,
+                       struct strbuf *error)
 {
     (void)arguments;
     return step(repl, session, true, error);
 }
 
-bool command_redo(struct repl *repl, struct repl_session *session, const char *arguments,
-                  struct strbuf *error)
+bool command_redo_edit(struct repl *repl, struct repl_session *session, const char *arguments,
+                       struct strbuf *error)
 {
     (void)arguments;
     return step(repl, session, false, error);

@@ -57,10 +57,11 @@ COMMAND(move_down);
 COMMAND(split);
 COMMAND(merge);
 COMMAND(kind);
-COMMAND(undo);
-COMMAND(redo);
+COMMAND(undo_edit);
+COMMAND(redo_edit);
 /* command-kernel.c */
 COMMAND(reset);
+COMMAND(undo);
 COMMAND(session_clear);
 COMMAND(kill);
 COMMAND(vars);

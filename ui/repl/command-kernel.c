@@ -53,6 +53,24 @@ bool command_reset(struct repl *repl, struct repl_session *session, const char *
     return true;
 }
 
+bool command_undo(struct repl *repl, struct repl_session *session, const char *arguments,
+                  struct strbuf *error)
+{
+    bool force = is_force(arguments, error);
+    if ((arguments[0] && !force) || !repl_can_undo(repl, session, error))
+        return false;
+    if (force || !has_state(session))
+        return repl_do_undo(repl, session, error);
+    struct strbuf question = STRBUF_INIT;
+    repl_sample_memory(session);
+    strbuf_addf(&question, "take the reset of %s back? It loses ", session->name);
+    repl_add_cost(&question, session);
+    strbuf_addc(&question, '.');
+    repl_ask_doubt(repl, session, REPL_DOUBT_UNDO, strbuf_text(&question));
+    strbuf_free(&question);
+    return true;
+}
+
 bool command_session_clear(struct repl *repl, struct repl_session *session, const char *arguments,
                            struct strbuf *error)
 {
@@ -150,6 +168,7 @@ bool command_status(struct repl *repl, struct repl_session *session, const char 
         strbuf_addc(&out, '\n');
     }
     strbuf_addf(&out, "queue      %zu\n", session->queued);
+    repl_add_undo(repl, session, &out);
     repl_show(repl, session, "status", &out);
     strbuf_free(&out);
     return true;

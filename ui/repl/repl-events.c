@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command.h"
 #include "repl-internal.h"
 
 /* ---- the end of a kernel -------------------------------------------------------------------- */
@@ -31,6 +32,7 @@ static char *end_in_a_word(enum hermes_previous cause, const struct hermes_resul
         [HERMES_PREVIOUS_KILLED] = "killed",      [HERMES_PREVIOUS_EXITED] = "exited",
         [HERMES_PREVIOUS_DIED] = "died",          [HERMES_PREVIOUS_EVICTED] = "evicted",
         [HERMES_PREVIOUS_IDLE] = "idle too long", [HERMES_PREVIOUS_KEY_CHANGED] = "other settings",
+        [HERMES_PREVIOUS_UNDONE] = "undone",
     };
     char *death = cause == HERMES_PREVIOUS_DIED ? death_in(result) : NULL;
     if (death && result && result->limit) {
@@ -60,6 +62,9 @@ static void add_end(struct strbuf *line, enum hermes_previous cause, const char 
     case HERMES_PREVIOUS_EVICTED:
         strbuf_adds(line, "kernel ended (evicted: another needed its place)");
         break;
+    case HERMES_PREVIOUS_UNDONE:
+        strbuf_adds(line, "kernel ended (one from before came back)");
+        break;
     case HERMES_PREVIOUS_DIED: /* "killed by SIGSEGV" reads well as it is */
         strbuf_addf(line, strncmp(word, "exit ", 5) == 0 ? "kernel ended (%s)" : "kernel %s", word);
         break;
@@ -67,6 +72,15 @@ static void add_end(struct strbuf *line, enum hermes_previous cause, const char 
         strbuf_addf(line, "kernel %s", word);
         break;
     }
+}
+
+/* What a person types to undo. */
+static const char *undo_keys(const struct repl *repl)
+{
+    const char *keys = repl->options.keymap && !repl->options.plain
+                           ? keymap_keys_of(repl->options.keymap, KEYMAP_PROMPT, "undo")
+                           : NULL;
+    return keys ? keys : ":undo";
 }
 
 static void kernel_ended(struct repl *repl, struct repl_session *session,
@@ -77,7 +91,9 @@ static void kernel_ended(struct repl *repl, struct repl_session *session,
     free(session->ended);
     session->ended = end_in_a_word(data->cause, result);
     add_end(&line, data->cause, session->ended);
-    if (data->lost_state)
+    if (data->kept)
+        strbuf_addf(&line, " · %s takes it back: %s", undo_keys(repl), data->cost);
+    else if (data->lost_state)
         strbuf_addf(&line, " · state lost: %s", data->cost);
     /* One that nobody used and that ended as kernels do is no news. */
     if (repl->finishes)
@@ -104,11 +120,13 @@ static void remember_loss(struct repl_session *session)
     session->memory_bytes = 0;
 }
 
-static void kernel_ends(struct repl *repl, struct repl_session *session, enum hermes_previous cause)
+static void kernel_ends(struct repl *repl, struct repl_session *session, enum hermes_previous cause,
+                        bool kept)
 {
     struct repl_session_data *data = session_data(session);
     session->has_kernel = false;
     data->cause = cause;
+    data->kept = kept;
     data->line_due = true;
     remember_loss(session);
     repl_forget_requests(repl, session);
@@ -130,6 +148,25 @@ static void kernel_began(struct repl_session *session, uint64_t kernel)
     session_data(session)->kernel_since_ms = now_ms();
 }
 
+/* What was reset is the session's kernel again. */
+static void kernel_came_back(struct repl *repl, struct repl_session *session,
+                             const struct hermes_event *event)
+{
+    struct strbuf line = STRBUF_INIT;
+    kernel_began(session, event->kernel);
+    session->ran = true;
+    session->execution_count = event->execution_count;
+    free(session->ended);
+    session->ended = NULL;
+    repl_learn_kernel(repl, session);
+    repl_sample_memory(session);
+    strbuf_adds(&line, "reset undone · back with ");
+    repl_add_cost(&line, session);
+    repl_add_item(repl, session, NULL, strbuf_steal(&line));
+    if (!repl->options.pipes)
+        hermes_resize(repl->engine, session->kernel, repl->options.columns, repl->options.rows);
+}
+
 static void on_kernel(struct repl *repl, const struct hermes_event *event)
 {
     struct repl_session *session = repl_session_of_owner(repl, event->session);
@@ -137,14 +174,17 @@ static void on_kernel(struct repl *repl, const struct hermes_event *event)
         return;
     if (event->kernel != session->kernel && event->state == HERMES_KERNEL_STARTING)
         kernel_began(session, event->kernel);
+    if (event->state == HERMES_KERNEL_IDLE && event->cause == HERMES_PREVIOUS_UNDONE)
+        kernel_came_back(repl, session, event);
     if (event->kernel != session->kernel)
         return; /* one before it, of which all is told */
     bool was_starting = session->state == HERMES_KERNEL_STARTING || !session->pid;
-    session->state = event->state;
+    bool kept = event->state == HERMES_KERNEL_PARKED;
+    session->state = kept ? HERMES_KERNEL_DEAD : event->state;
     session->state_since_ms = now_ms();
-    if (event->state == HERMES_KERNEL_STOPPING || event->state == HERMES_KERNEL_DEAD) {
+    if (kept || event->state == HERMES_KERNEL_STOPPING || event->state == HERMES_KERNEL_DEAD) {
         if (session->has_kernel)
-            kernel_ends(repl, session, event->cause);
+            kernel_ends(repl, session, event->cause, kept);
         else
             repl_tell_session(repl, session);
         return;

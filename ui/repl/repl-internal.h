@@ -46,7 +46,7 @@ struct repl_session_data {
     bool post_mortem; /* :pdb on */
     /* A kernel that ends, whose ruled line waits for its cell to settle. */
     enum hermes_previous cause;
-    bool line_due, lost_state;
+    bool line_due, lost_state, kept;
     char *cost; /* of that kernel */
     int64_t kernel_since_ms;
     int64_t memory_due_ms; /* 0: not sampled */
@@ -80,6 +80,7 @@ enum repl_doubt {
     REPL_SURE,
     REPL_DOUBT_KILL,
     REPL_DOUBT_RESET,
+    REPL_DOUBT_UNDO,
     REPL_DOUBT_CLEAR,
     REPL_DOUBT_CLOSE,
     REPL_DOUBT_QUIT,
@@ -246,6 +247,11 @@ void repl_ask_doubt(struct repl *repl, struct repl_session *session, enum repl_d
 void repl_drop_doubt(struct repl *repl, enum repl_doubt doubt, const struct repl_session *session);
 void repl_stuck(struct repl *repl, struct repl_session *session, uint64_t cell, const char *json);
 void repl_do_reset(struct repl *repl, struct repl_session *session);
+/* False: one line in error says why the last reset cannot be taken back. */
+bool repl_can_undo(struct repl *repl, struct repl_session *session, struct strbuf *error);
+bool repl_do_undo(struct repl *repl, struct repl_session *session, struct strbuf *error);
+/* A line of :status, if there is something that can be taken back. */
+void repl_add_undo(struct repl *repl, struct repl_session *session, struct strbuf *out);
 void repl_do_clear(struct repl *repl, struct repl_session *session);
 /* "14 cells, 212 MB, up 2 h": what goes with a kernel. */
 void repl_add_cost(struct strbuf *out, struct repl_session *session);

@@ -224,6 +224,7 @@ void repl_confirm(struct repl *repl, bool yes)
 {
     enum repl_doubt doubt = repl->doubt;
     struct repl_session *session = repl->doubt_session;
+    struct strbuf error = STRBUF_INIT;
     repl->doubt = REPL_SURE;
     repl->doubt_session = NULL;
     if (!yes || !doubt)
@@ -235,6 +236,10 @@ void repl_confirm(struct repl *repl, bool yes)
         break;
     case REPL_DOUBT_RESET:
         repl_do_reset(repl, session);
+        break;
+    case REPL_DOUBT_UNDO:
+        if (!repl_do_undo(repl, session, &error))
+            repl_say(repl, session, "%s", strbuf_text(&error));
         break;
     case REPL_DOUBT_CLEAR:
         repl_do_clear(repl, session);
@@ -254,6 +259,7 @@ void repl_confirm(struct repl *repl, bool yes)
     case REPL_SURE:
         break;
     }
+    strbuf_free(&error);
 }
 
 void repl_do_reset(struct repl *repl, struct repl_session *session)
@@ -263,6 +269,47 @@ void repl_do_reset(struct repl *repl, struct repl_session *session)
     if (hermes_reset(repl->engine, session_data(session)->owner, NULL) != HERMES_OK)
         repl_start_kernel(repl, session); /* it had none: now it has */
 }
+
+/* ---- undo ----------------------------------------------------------------------------------- */
+
+static bool ask_undo(struct repl *repl, struct repl_session *session, unsigned flags,
+                     struct hermes_undone *ret, struct strbuf *error)
+{
+    struct hermes_error why = {0, 0, ""};
+    int status = hermes_undo(repl->engine, session_data(session)->owner, NULL, flags, ret, &why);
+    if (status == HERMES_OK)
+        return true;
+    strbuf_setf(error, "%s%s", why.text[0] ? why.text : hermes_status_text(status),
+                session->document ? " (:undo-edit undoes changes of the document)" : "");
+    return false;
+}
+
+bool repl_can_undo(struct repl *repl, struct repl_session *session, struct strbuf *error)
+{
+    return ask_undo(repl, session, HERMES_UNDO_LOOK, NULL, error);
+}
+
+bool repl_do_undo(struct repl *repl, struct repl_session *session, struct strbuf *error)
+{
+    return ask_undo(repl, session, 0, NULL, error);
+}
+
+void repl_add_undo(struct repl *repl, struct repl_session *session, struct strbuf *out)
+{
+    struct hermes_undone undone = HERMES_UNDONE_INIT;
+    struct strbuf error = STRBUF_INIT;
+    if (ask_undo(repl, session, HERMES_UNDO_LOOK, &undone, &error)) {
+        strbuf_addf(out, "undo       a kernel with %" PRIu64 " cell%s, ", undone.execution_count,
+                    undone.execution_count == 1 ? "" : "s");
+        repl_add_bytes(out, (uint64_t)undone.memory_bytes);
+        strbuf_adds(out, ", for ");
+        repl_add_age(out, undone.left_ms);
+        strbuf_adds(out, " more\n");
+    }
+    strbuf_free(&error);
+}
+
+/* ---- resets --------------------------------------------------------------------------------- */
 
 /* The contract's clear: all of it at once, and the grants. Returns when the processes are gone. */
 void repl_do_clear(struct repl *repl, struct repl_session *session)

@@ -169,9 +169,12 @@ void repl_learn_kernel(struct repl *repl, struct repl_session *session)
             continue;
         const cJSON *pid = cJSON_GetObjectItemCaseSensitive(kernel, "pid");
         const cJSON *python = cJSON_GetObjectItemCaseSensitive(kernel, "python");
+        const cJSON *age = cJSON_GetObjectItemCaseSensitive(kernel, "age_seconds");
         const cJSON *generation = cJSON_GetObjectItemCaseSensitive(kernel, "generation");
         session->pid = cJSON_IsNumber(pid) ? (int64_t)pid->valuedouble : 0;
         session->generation = cJSON_IsNumber(generation) ? (uint64_t)generation->valuedouble : 0;
+        if (cJSON_IsNumber(age))
+            session_data(session)->kernel_since_ms = now_ms() - (int64_t)(age->valuedouble * 1000);
         if (cJSON_IsString(python))
             learn_python(session, python->valuestring);
     }

@@ -146,7 +146,8 @@ void repl_finish(struct repl *repl, int64_t limit_ms, bool (*is_enough)(void *co
 {
     int64_t end_ms = now_ms() + limit_ms, left;
     repl->finishes = true;
-    hermes_set_option(repl->engine, "spare_kernels", "0", NULL); /* ends beside the others */
+    hermes_set_option(repl->engine, "spare_kernels", "0", NULL); /* end beside the others */
+    hermes_set_option(repl->engine, "undo_kernels", "0", NULL);
     for (size_t i = 0; i < repl->session_count; i++) {
         const struct repl_session_data *data = repl->sessions[i];
         if (data->session.running || data->session.queued)
