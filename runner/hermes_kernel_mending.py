@@ -38,6 +38,14 @@ def bind(frame):
         fill_linecache((name,))
 
 
+# ---- checkpoints ------------------------------------------------------------------------------------
+
+def checkpoint(frame):
+    """Keep the state before a cell; hermes_kernel_checkpoint.py takes the name."""
+    exec(get_code(parts_path + '/hermes_kernel_checkpoint.py'), private)
+    private['checkpoint'](frame)
+
+
 # ---- mending, the end of a forked child ----------------------------------------------------------
 
 def mend_descriptor(n):

@@ -283,7 +283,8 @@ def answer_next():
             if not read_in[-1]:
                 raise Leave
             continue
-        text = to_answer(have[16:size])
+        with answering:
+            text = to_answer(have[16:size])
         asking = [have], b'\xc8a\0\0' + len(text).to_bytes(4, 'little') + have[8:16] + text, []
 
 
@@ -338,6 +339,6 @@ def loading_on_first_call(name):
 
 
 for name in ('mend_descriptor', 'mend_streams', 'find_fflush', 'leave_child', 'run_special', 'help_spawn',
-             'mend_debugger', 'describe', 'user_part', 'to_answer', 'startup_files', 'bind'):
+             'mend_debugger', 'describe', 'user_part', 'to_answer', 'startup_files', 'bind', 'checkpoint'):
     private[name] = loading_on_first_call(name)
 own_pid = getpid()

@@ -110,6 +110,7 @@ user_trace = user_profile = user_limit = None
 carry = 0                   # compiler flags of earlier cells
 carry_always = False
 forked = False
+parking = False             # this fork is a checkpoint
 flusher = None              # (function address,) once C code that prints may be there
 known_modules = 0
 own_threads = []            # an item for each thread of the runner's
@@ -119,6 +120,7 @@ crowded, losses = 0, 1      # how many frames are waited for without looking aga
 blocking = True             # the control socket
 asking = [b''], b'', []     # what was read of requests, the answer to the first of them, sizes that were sent of it
 aux_lock = _thread.allocate_lock()      # held by the thread that answers
+answering = _thread.allocate_lock()     # held while it looks at the kernel for an answer
 pause = _thread.allocate_lock()
 pause.acquire()             # for good: to wait for it is to sleep
 load_lock = _thread.RLock()
@@ -308,8 +310,10 @@ def after_fork():
     """In a forked child: the kernel's sockets are not ours. /dev/null takes the place of the control socket, because
     faulthandler knows its number."""
     global forked, load_lock
-    forked = True
     load_lock = _thread.RLock()     # another thread may have held it
+    if parking:
+        return
+    forked = True
     try:
         null = posix.open('/dev/null', posix.O_RDWR | posix.O_CLOEXEC)
         dup2(null, control, False)
@@ -549,6 +553,8 @@ def serve():
             if frame[1] != 0x58 or frame[0] != 0xc8:
                 if frame[1] == 0x42:
                     bind(frame)
+                elif frame[1] == 0x4b:
+                    checkpoint(frame)
                 job[STAGE] = IDLE
                 continue
             if troubles < 20:

@@ -361,6 +361,7 @@ static void fill_kernel(struct hr_cell *cell, struct hermes_result *result,
     result->ended = ending->ended;
     result->start_failed = ending->start_failed;
     result->term_signal = ending->term_signal;
+    result->undo = ending->undo;
     result->limit = ending->limit;
     result->started = cell->state == HR_CELL_RUNNING && !ending->start_failed;
     result->generation = cell->spec->owner->generation;

@@ -41,23 +41,36 @@ static DIR *open_proc(pid_t pid, const char *name)
     return opendir(path);
 }
 
-/* Of all its threads; more than the one that is known does not count. */
-static bool has_children(pid_t pid, pid_t known)
+/* One that is not known, in a list of /proc. */
+static bool has_other(const char *text, const pid_t *known, size_t count)
+{
+    for (char *end; *text; text = end) {
+        pid_t pid = (pid_t)strtol(text, &end, 10);
+        size_t i = 0;
+
+        if (end == text)
+            break;
+        while (i < count && known[i] != pid)
+            i++;
+        if (i == count)
+            return true;
+    }
+    return false;
+}
+
+/* Of all its threads. */
+static bool has_children(pid_t pid, const pid_t *known, size_t count)
 {
     DIR *tasks = open_proc(pid, "task");
     struct dirent *entry;
     bool found = false;
 
     while (tasks && !found && (entry = readdir(tasks))) {
-        char name[288], text[64];
-        const char *rest = text;
+        char name[288], text[256];
 
         snprintf(name, sizeof name, "task/%s/children", entry->d_name);
-        if (*entry->d_name == '.' || !read_proc(pid, name, text, sizeof text))
-            continue;
-        if (known && (pid_t)strtol(text, NULL, 10) == known)
-            rest += strcspn(text, " ");
-        found = rest[strspn(rest, " ")] != '\0';
+        found = *entry->d_name != '.' && read_proc(pid, name, text, sizeof text) &&
+                has_other(text, known, count);
     }
     if (tasks)
         closedir(tasks);
@@ -132,9 +145,9 @@ static const char *open_things(pid_t pid)
 
 /* ---- public ----------------------------------------------------------------------------- */
 
-const char *hr_holdings_of(pid_t pid, pid_t guard)
+const char *hr_holdings_of(pid_t pid, pid_t guard, const pid_t *known, size_t count)
 {
-    if (has_children(pid, 0) || (guard && has_children(guard, pid)))
+    if (has_children(pid, known, count) || (guard && has_children(guard, known, count)))
         return "has started processes that still run";
     return open_things(pid);
 }

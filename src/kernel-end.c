@@ -20,16 +20,21 @@ static void settle_death(struct hr_kernel *kernel)
 {
     struct hr_cell *cell = kernel->current;
     struct hr_ending ending = {.exit_code = -1, .ended = true, .state_lost = true};
-    char text[400], notice[512], how[160];
+    char text[480], notice[600], how[160];
+    const char *kept = "";
 
     ending.limit = hr_kernel_describe_death(kernel, how, sizeof how);
+    ending.undo =
+        hr_checkpoint_stays(kernel, kernel->cause) && hr_checkpoint_is_of_current(kernel);
+    if (ending.undo)
+        kept = " The state before the cell is kept; undo brings it back.";
     switch (kernel->cause) {
     case HERMES_PREVIOUS_TIMEOUT:
         ending.outcome = HERMES_TIMEOUT;
         snprintf(text, sizeof text,
                  "Cell timed out after %gs; the session kernel was killed and its state was lost. "
-                 "The next cell starts a fresh kernel.",
-                 (double)cell->timeout_ms / 1000);
+                 "The next cell starts a fresh kernel.%s",
+                 (double)cell->timeout_ms / 1000, kept);
         snprintf(notice, sizeof notice, "⏰ %s", text);
         ending.notice = notice;
         break;
@@ -41,7 +46,8 @@ static void settle_death(struct hr_kernel *kernel)
                                  ? WTERMSIG(kernel->exit_status)
                                  : 0;
         snprintf(text, sizeof text,
-                 "The session kernel died while running the cell (%s); its state was lost.", how);
+                 "The session kernel died while running the cell (%s); its state was lost.%s", how,
+                 kept);
         hr_kernel_trim_crash(&kernel->crash);
         ending.traceback = kernel->crash.data;
         ending.traceback_size = kernel->crash.size;
@@ -49,7 +55,7 @@ static void settle_death(struct hr_kernel *kernel)
     default:
         ending.outcome = HERMES_INTERRUPTED;
         snprintf(text, sizeof text,
-                 "Interrupted; the session kernel was killed and its state was lost.");
+                 "Interrupted; the session kernel was killed and its state was lost.%s", kept);
         snprintf(notice, sizeof notice,
                  cell->reason ? "[execution interrupted — %.250s]" : "[execution interrupted]",
                  cell->reason);
@@ -89,8 +95,7 @@ static void settle_unstarted(struct hr_kernel *kernel)
     hr_buf_done(&why);
 }
 
-/* Take what still stands in socket and pipes, then settle what is open. */
-static void settle_at_end(struct hr_kernel *kernel)
+void hr_kernel_settle_at_end(struct hr_kernel *kernel)
 {
     while (hr_kernel_read_control(kernel))
         continue;
@@ -102,36 +107,50 @@ static void settle_at_end(struct hr_kernel *kernel)
     hr_registry_requeue(kernel);
 }
 
+/* All that is left of it, or all but its checkpoints. */
+static void end_processes(struct hr_kernel *kernel)
+{
+    if (hr_checkpoint_stays(kernel, kernel->cause))
+        hr_checkpoint_prune(kernel);
+    else
+        hr_process_kill(&kernel->process, (int)kernel->engine->options.kill_grace_ms);
+}
+
 void hr_kernel_process_exited(struct hr_process *process, int status, bool known,
                               bool out_of_memory)
 {
     struct hr_kernel *kernel = HR_CONTAINER(process, struct hr_kernel, process);
 
+    if (kernel->resuming && kernel->pruning)
+        return; /* it makes place for its checkpoint */
     kernel->exit_status = status;
     kernel->exit_known = known;
     kernel->out_of_memory = out_of_memory;
-    hr_requests_close(kernel);
     if (kernel->tty)
         hr_tty_finish(kernel);
     while (!hr_kernel_is_ending(kernel) && hr_kernel_read_control(kernel))
         continue; /* a last reply may stand in the socket */
+    hr_requests_restart(kernel);
     if (hr_kernel_is_ending(kernel)) {
         if (kernel->cause == HERMES_PREVIOUS_EXITED || kernel->cause == HERMES_PREVIOUS_DIED)
-            settle_at_end(kernel);
+            hr_kernel_settle_at_end(kernel);
+        if (process->holds && !process->kill_asked)
+            end_processes(kernel);
         return; /* killed: settles when all is gone */
     }
     hr_registry_unlist(kernel, HERMES_PREVIOUS_DIED, !kernel->current);
     kernel->cause = HERMES_PREVIOUS_DIED;
     hr_kernel_set_state(kernel, HERMES_KERNEL_STOPPING);
-    settle_at_end(kernel);
-    hr_process_kill(process, (int)kernel->engine->options.kill_grace_ms);
+    hr_kernel_settle_at_end(kernel);
+    end_processes(kernel);
 }
 
 void hr_kernel_process_gone(struct hr_process *process)
 {
     struct hr_kernel *kernel = HR_CONTAINER(process, struct hr_kernel, process);
 
-    settle_at_end(kernel);
+    hr_kernel_settle_at_end(kernel);
+    hr_requests_close(kernel);
     hr_tools_close(kernel);
     hr_kernel_close_channels(kernel);
     hr_timer_stop(kernel->engine->loop, &kernel->deadline);
@@ -151,7 +170,7 @@ void hr_kernel_process_gone(struct hr_process *process)
  */
 static void gone_took_too_long(struct hr_timer *timer)
 {
-    settle_at_end(HR_CONTAINER(timer, struct hr_kernel, stop));
+    hr_kernel_settle_at_end(HR_CONTAINER(timer, struct hr_kernel, stop));
 }
 
 void hr_kernel_kill(struct hr_kernel *kernel, enum hermes_previous cause)
@@ -169,7 +188,7 @@ void hr_kernel_kill(struct hr_kernel *kernel, enum hermes_previous cause)
     hr_timer_stop(engine->loop, &kernel->escalate);
     hr_timer_start(engine->loop, &kernel->stop,
                    hr_after_ms(engine->options.kill_grace_ms + GONE_LIMIT_MS), gone_took_too_long);
-    hr_process_kill(&kernel->process, (int)engine->options.kill_grace_ms);
+    end_processes(kernel);
 }
 
 static void shutdown_took_too_long(struct hr_timer *timer)

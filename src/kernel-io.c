@@ -312,11 +312,8 @@ void hr_kernel_watch_control(struct hr_kernel *kernel)
                     (read ? HR_READ : 0u) | (kernel->out.size ? HR_WRITE : 0u));
 }
 
-/*
- * Send a frame made of a header and two parts; what the socket does not take waits in kernel->out.
- */
-static bool send_frame(struct hr_kernel *kernel, uint8_t type, uint16_t flags, uint64_t id,
-                       const void *head, size_t head_size, const void *tail, size_t tail_size)
+bool hr_kernel_send_frame(struct hr_kernel *kernel, uint8_t type, uint16_t flags, uint64_t id,
+                          const void *head, size_t head_size, const void *tail, size_t tail_size)
 {
     char header[HR_FRAME_HEADER_SIZE];
     struct iovec parts[] = {{header, sizeof header},
@@ -407,7 +404,7 @@ bool hr_kernel_send_init(struct hr_kernel *kernel, const struct hr_cell *first)
            hr_fields_add(&body, argv.data, argv.size) &&
            hr_fields_add(&body, first ? first->whole_source : NULL,
                          first ? first->whole_source_size : 0) &&
-           send_frame(kernel, HR_FRAME_INIT, 0, 0, body.data, body.size, NULL, 0);
+           hr_kernel_send_frame(kernel, HR_FRAME_INIT, 0, 0, body.data, body.size, NULL, 0);
     hr_buf_done(&argv);
     hr_buf_done(&body);
     kernel->init_sent = true;
@@ -436,8 +433,8 @@ bool hr_kernel_send_execute(struct hr_kernel *kernel, struct hr_cell *cell)
     hr_buf_add_u32(&head, cell->first_line);
     hr_buf_add_u32(&head, (uint32_t)strlen(file_name));
     hr_buf_add_text(&head, file_name);
-    done = !head.failed && send_frame(kernel, HR_FRAME_EXECUTE, flags, cell->wire_id, head.data,
-                                      head.size, cell->code, cell->code_size);
+    done = !head.failed && hr_kernel_send_frame(kernel, HR_FRAME_EXECUTE, flags, cell->wire_id,
+                                                head.data, head.size, cell->code, cell->code_size);
     hr_buf_done(&head);
     return done;
 }
@@ -453,19 +450,19 @@ bool hr_kernel_send_bind(struct hr_kernel *kernel, const struct hr_cell *first)
         done = hr_buf_add_u32(&body, 2) &&
                hr_fields_add(&body, first->file_name, strlen(first->file_name)) &&
                hr_fields_add(&body, first->whole_source, first->whole_source_size) &&
-               send_frame(kernel, HR_FRAME_BIND, 0, 0, body.data, body.size, NULL, 0);
+               hr_kernel_send_frame(kernel, HR_FRAME_BIND, 0, 0, body.data, body.size, NULL, 0);
     hr_buf_done(&body);
     return done;
 }
 
 void hr_kernel_send_quit(struct hr_kernel *kernel)
 {
-    send_frame(kernel, HR_FRAME_QUIT, 0, 0, NULL, 0, NULL, 0);
+    hr_kernel_send_frame(kernel, HR_FRAME_QUIT, 0, 0, NULL, 0, NULL, 0);
 }
 
 bool hr_kernel_send_attend(struct hr_kernel *kernel)
 {
-    return send_frame(kernel, HR_FRAME_ATTEND, 0, 0, NULL, 0, NULL, 0);
+    return hr_kernel_send_frame(kernel, HR_FRAME_ATTEND, 0, 0, NULL, 0, NULL, 0);
 }
 
 /* ---- the control socket: receiving ------------------------------------------------------ */
@@ -502,7 +499,7 @@ static size_t take_frames(struct hr_kernel *kernel, const char *data, size_t siz
         used = hr_frame_decode(data + at, size - at, &frame, &fault);
         if (used <= 0)
             break;
-        if (kernel->tty && !hr_kernel_is_ending(kernel) &&
+        if (kernel->tty && !hr_kernel_is_ending(kernel) && !kernel->resuming &&
             !hr_tty_frame_is_due(kernel, frame.type == HR_FRAME_REPLY))
             break;
         at += (size_t)used;

@@ -27,9 +27,12 @@ void hr_kernel_process_acknowledged(struct hr_process *process);
 void hr_kernel_leave_by_itself(struct hr_kernel *kernel);
 void hr_kernel_process_exited(struct hr_process *process, int status, bool known,
                               bool out_of_memory);
+/* Take what still stands in socket and pipes, then settle what is open. */
+void hr_kernel_settle_at_end(struct hr_kernel *kernel);
 void hr_kernel_process_gone(struct hr_process *process);
 
 /* kernel-start.c */
+void hr_kernel_limit_start(struct hr_kernel *kernel); /* it must be ready in time */
 const char *hr_kernel_directory(const struct hr_kernel *kernel); /* NULL: that of the host */
 /*
  * What the process would have as its environment if it was started now, for this spec.
@@ -63,6 +66,12 @@ bool hr_kernel_send_init(struct hr_kernel *kernel, const struct hr_cell *first);
 bool hr_kernel_send_bind(struct hr_kernel *kernel, const struct hr_cell *first);
 bool hr_kernel_send_execute(struct hr_kernel *kernel, struct hr_cell *cell);
 void hr_kernel_send_quit(struct hr_kernel *kernel);
+/*
+ * Send a frame made of a header and two parts; what the socket does not take waits in kernel->out.
+ * false: out of memory
+ */
+bool hr_kernel_send_frame(struct hr_kernel *kernel, uint8_t type, uint16_t flags, uint64_t id,
+                          const void *head, size_t head_size, const void *tail, size_t tail_size);
 bool hr_kernel_send_attend(struct hr_kernel *kernel); /* false: out of memory */
 void hr_kernel_close_channels(struct hr_kernel *kernel);
 

@@ -27,6 +27,12 @@ static void start_took_too_long(struct hr_timer *timer)
     hr_kernel_kill(HR_CONTAINER(timer, struct hr_kernel, stop), HERMES_PREVIOUS_TIMEOUT);
 }
 
+void hr_kernel_limit_start(struct hr_kernel *kernel)
+{
+    hr_timer_start(kernel->engine->loop, &kernel->stop,
+                   hr_after_ms(kernel->engine->options.start_timeout_ms), start_took_too_long);
+}
+
 static int open_pipe(struct hr_kernel *kernel, int number, int *ret_write)
 {
     struct hr_stream *stream = &kernel->streams[number - 1];
@@ -276,6 +282,7 @@ void hr_kernel_free(struct hr_kernel *kernel)
     hr_free(kernel->staging);
     hr_free(kernel->prefix);
     hr_free(kernel->tool_token);
+    hr_free(kernel->no_checkpoint);
     hr_spare_free(kernel);
     keep_authority(kernel);
     hr_free(kernel);
@@ -302,6 +309,7 @@ static struct hr_kernel *kernel_alloc(struct hermes_engine *engine, struct hr_sp
     hr_list_init(&kernel->queue);
     kernel->process.exited = hr_kernel_process_exited;
     kernel->process.acknowledged = hr_kernel_process_acknowledged;
+    kernel->process.pruned = hr_checkpoint_pruned;
     kernel->process.gone = hr_kernel_process_gone;
     return kernel;
 }
@@ -357,8 +365,7 @@ int hr_kernel_spawn(struct hermes_engine *engine, struct hr_spec *spec, struct h
         return status;
     }
     hr_list_append(&engine->kernels, &kernel->link);
-    hr_timer_start(engine->loop, &kernel->stop, hr_after_ms(engine->options.start_timeout_ms),
-                   start_took_too_long);
+    hr_kernel_limit_start(kernel);
     *ret = kernel;
     return 0;
 }

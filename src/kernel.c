@@ -34,12 +34,12 @@ static const char *const state_names[] = {
 #define TO(state) (1u << HERMES_KERNEL_##state)
 static const unsigned transitions[] = {
     [HERMES_KERNEL_STARTING] = TO(IDLE) | TO(BUSY) | TO(STOPPING) | TO(DEAD),
-    [HERMES_KERNEL_IDLE] = TO(BUSY) | TO(STOPPING) | TO(DEAD) | TO(PARKED),
+    [HERMES_KERNEL_IDLE] = TO(BUSY) | TO(STOPPING) | TO(DEAD) | TO(PARKED) | TO(STARTING),
     [HERMES_KERNEL_BUSY] = TO(IDLE) | TO(INTERRUPTING) | TO(STOPPING) | TO(DEAD),
     [HERMES_KERNEL_INTERRUPTING] = TO(IDLE) | TO(STOPPING) | TO(DEAD),
-    [HERMES_KERNEL_STOPPING] = TO(DEAD),
+    [HERMES_KERNEL_STOPPING] = TO(DEAD) | TO(PARKED),
     [HERMES_KERNEL_DEAD] = 0,
-    [HERMES_KERNEL_PARKED] = TO(IDLE) | TO(STOPPING) | TO(DEAD),
+    [HERMES_KERNEL_PARKED] = TO(IDLE) | TO(STARTING) | TO(STOPPING) | TO(DEAD),
 };
 #undef TO
 _Static_assert(HR_ARRAY_LENGTH(state_names) == HR_ARRAY_LENGTH(transitions),
@@ -153,7 +153,7 @@ void hr_kernel_advance(struct hr_kernel *kernel)
         kernel->tty->advance_later = true; /* what was read before belongs to no cell */
         return;
     }
-    if (kernel->current || hr_kernel_is_ending(kernel) ||
+    if (kernel->current || hr_kernel_is_ending(kernel) || kernel->resuming ||
         kernel->process.signals_sent != kernel->process.signals_asked)
         return; /* a signal on its way must not hit the next cell */
     if (!kernel->queued) {
@@ -173,7 +173,7 @@ void hr_kernel_advance(struct hr_kernel *kernel)
         cell_started(kernel);            /* before the send: what comes from now on is its output */
     }
     if ((!kernel->init_sent && !hr_kernel_send_init(kernel, cell)) ||
-        (kernel->bind_due && !hr_kernel_send_bind(kernel, cell)) ||
+        (kernel->bind_due && !hr_kernel_send_bind(kernel, cell)) || !hr_checkpoint_ask(kernel) ||
         !hr_kernel_send_execute(kernel, cell))
         hr_kernel_fault(kernel, "out of memory while a cell was sent");
 }
@@ -244,6 +244,8 @@ static void settle_reply(struct hr_kernel *kernel, const struct hr_frame *frame)
         hr_registry_arm_idle(kernel->engine);
         hr_registry_trim(kernel->engine);
         hr_spare_arm(kernel->engine);
+        if (kernel->checkpoint_count)
+            hr_checkpoint_trim(kernel);
     }
 }
 
@@ -353,6 +355,10 @@ void hr_kernel_take_frame(struct hr_kernel *kernel, const struct hr_frame *frame
 {
     if (frame->type == HR_FRAME_READY) {
         take_ready(kernel, frame);
+        return;
+    }
+    if (frame->type == HR_FRAME_KEEP) {
+        hr_checkpoint_take(kernel, frame);
         return;
     }
     if (!kernel->current || kernel->current->state != HR_CELL_RUNNING ||

@@ -116,7 +116,7 @@ struct hr_ending {
     const char *message; /* the error sentence when there is no traceback, or before it */
     const char *notice;  /* end of the output: timeout, interrupt */
     bool ended;          /* the kernel's last cell */
-    bool state_lost, start_failed;
+    bool state_lost, start_failed, undo;
     int term_signal;
     const char *limit; /* name of the option whose limit ended the kernel */
 };
@@ -149,6 +149,13 @@ struct hr_stream {
     int64_t hold_ns;      /* how long that is, or was */
 };
 
+/* A fork of a kernel that waits: its state before a cell. */
+struct hr_checkpoint {
+    pid_t pid;
+    uint64_t execution_count;
+};
+enum { HR_CHECKPOINTS_MAX = 9 }; /* one more than the option allows, while a cell runs */
+
 struct hr_kernel {
     struct hr_link link; /* in the engine's list, until freed */
     struct hermes_engine *engine;
@@ -170,6 +177,11 @@ struct hr_kernel {
     uint64_t told_from; /* with which cells: the one behind so many */
     int64_t started_ns, started_boot_ns, last_used_ns;
     int64_t parked_ns; /* since when it is parked */
+    struct hr_checkpoint checkpoints[HR_CHECKPOINTS_MAX]; /* oldest first */
+    size_t checkpoint_count;
+    char *no_checkpoint; /* why the last cell has none; NULL: it has, or none was wanted */
+    bool pruning;        /* it ends but for its checkpoints */
+    bool resuming;       /* its newest checkpoint is becoming the kernel */
     struct hr_process process;
     char *staging;
     char *prefix; /* of its interpreter, when it is isolated */
@@ -288,6 +300,29 @@ void hr_spare_free(struct hr_kernel *kernel); /* also of a kernel that is none *
 /* Of an idle kernel that is reset: park it. False: that must not or cannot be, end it. */
 bool hr_undo_park(struct hr_kernel *kernel);
 void hr_undo_trim(struct hermes_engine *engine); /* after the options have changed */
+/* It comes back: its own, or with a checkpoint that is the kernel now. */
+void hr_undo_came_back(struct hr_kernel *kernel);
+
+/* ---- checkpoints (checkpoint.c) --------------------------------------------------------- */
+
+/* Before a cell is sent: ask the kernel for a checkpoint, if the options say so. */
+bool hr_checkpoint_ask(struct hr_kernel *kernel); /* false: out of memory */
+/* It is idle: what the checkpoints cost may have grown. */
+void hr_checkpoint_trim(struct hr_kernel *kernel);
+/* A KEEP frame: what the kernel keeps. */
+struct hr_frame;
+void hr_checkpoint_take(struct hr_kernel *kernel, const struct hr_frame *frame);
+/* Whether a kernel that ends for this reason leaves its checkpoints behind. */
+bool hr_checkpoint_stays(const struct hr_kernel *kernel, enum hermes_previous cause);
+/* Whether the newest one is of the running cell. */
+bool hr_checkpoint_is_of_current(const struct hr_kernel *kernel);
+/* End the kernel, but not its checkpoints: it gets PARKED when that is done. */
+void hr_checkpoint_prune(struct hr_kernel *kernel);
+/* Let it end whole. */
+void hr_checkpoint_forget(struct hr_kernel *kernel);
+/* Go back to the newest checkpoint, of an idle or a parked kernel. */
+void hr_checkpoint_resume(struct hr_kernel *kernel);
+void hr_checkpoint_pruned(struct hr_process *process);
 
 /* ---- events ----------------------------------------------------------------------------- */
 

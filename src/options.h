@@ -35,6 +35,7 @@ struct hr_options {
     int64_t file_size_limit; /* MiB */
     int64_t open_files_limit;
     int64_t spare_kernels;   /* 0 */
+    int64_t checkpoints;     /* 0, of each kernel */
     int64_t undo_kernels;    /* 0 */
     int64_t undo_timeout_ms; /* 600 s */
     int64_t undo_memory;     /* 1024 MiB */

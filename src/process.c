@@ -144,6 +144,9 @@ static void guard_says(struct hr_process *process, const struct hr_guard_message
         process->cpu_ms = message->c;
         report_exit(process, message->a, true, message->b != 0);
         break;
+    case HR_GUARD_PRUNED:
+        process->pruned(process);
+        break;
     default:
         break; /* GONE is told by the end of the link as well */
     }
@@ -163,21 +166,51 @@ static void link_ready(struct hr_watch *watch, unsigned events)
     guard_lost(process);
 }
 
+static void send_to_guard(struct hr_process *process, const struct hr_guard_message *message)
+{
+    if (process->link.fd >= 0 &&
+        send(process->link.fd, message, sizeof *message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+        errno == EAGAIN)
+        shutdown(process->link.fd,
+                 SHUT_RDWR); /* a guard that does not read is no guard: end it all */
+}
+
 static void tell_guard(struct hr_process *process, enum hr_guard_type type, int a, uint32_t c)
 {
     struct hr_guard_message message = {.type = type, .a = a, .c = c};
 
-    if (process->link.fd >= 0 &&
-        send(process->link.fd, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
-        errno == EAGAIN)
-        shutdown(process->link.fd,
-                 SHUT_RDWR); /* a guard that does not read is no guard: end it all */
+    send_to_guard(process, &message);
 }
 
 void hr_process_signal(struct hr_process *process, int signal_number)
 {
     if (!process->finished && process->child)
         tell_guard(process, HR_GUARD_INTERRUPT, signal_number, ++process->signals_asked);
+}
+
+void hr_process_hold(struct hr_process *process)
+{
+    if (!process->holds)
+        tell_guard(process, HR_GUARD_HOLD, 0, 0);
+    process->holds = true;
+}
+
+void hr_process_prune(struct hr_process *process, const pid_t *spared, size_t count, int grace_ms)
+{
+    struct hr_guard_message message = {.type = HR_GUARD_PRUNE, .a = grace_ms};
+
+    process->kill_asked = true;
+    for (size_t i = 0; i < count && i < HR_GUARD_SPARED_MAX; i++)
+        message.spared[i] = spared[i];
+    send_to_guard(process, &message);
+    hr_process_wake(process);
+}
+
+void hr_process_resume(struct hr_process *process, pid_t pid)
+{
+    process->kill_asked = process->have_exited = false;
+    process->python = pid;
+    tell_guard(process, HR_GUARD_RESUME, pid, 0);
 }
 
 /*
@@ -273,6 +306,23 @@ void hr_process_signal(struct hr_process *process, int signal_number)
         kill(process->child, signal_number);
     process->signals_sent = process->signals_asked;
     process->acknowledged(process);
+}
+
+void hr_process_hold(struct hr_process *process)
+{
+    (void)process; /* nothing is asked of us that needs a guard */
+}
+
+void hr_process_prune(struct hr_process *process, const pid_t *spared, size_t count, int grace_ms)
+{
+    (void)spared, (void)count;
+    hr_process_kill(process, grace_ms);
+}
+
+void hr_process_resume(struct hr_process *process, pid_t pid)
+{
+    (void)pid;
+    hr_process_kill(process, 0);
 }
 
 void hr_process_wake(struct hr_process *process)

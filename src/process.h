@@ -22,6 +22,7 @@ struct hr_process {
                    bool out_of_memory);
     void (*acknowledged)(
         struct hr_process *process); /* every signal asked for so far has been sent */
+    void (*pruned)(struct hr_process *process); /* none but the spared are left */
     void (*gone)(
         struct hr_process *process); /* no process is left; may free the owner later, not here */
 
@@ -38,7 +39,7 @@ struct hr_process {
     bool lifeline_armed;   /* the system sends the signal */
     struct hr_timer timer; /* reaping, grace; the owner reserves it */
     uint32_t signals_asked, signals_sent;
-    bool have_exited, kill_asked, finished;
+    bool have_exited, kill_asked, finished, holds;
     int grace_ms;
 };
 
@@ -69,6 +70,12 @@ void hr_process_signal(struct hr_process *process, int signal_number);
 bool hr_process_ignores(const struct hr_process *process, int signal_number);
 /* The kernel may be gone: continue a guard that somebody has stopped, so that it tells. */
 void hr_process_wake(struct hr_process *process);
+/* Its end is not to be that of what hr_process_prune() will name: wait for that. */
+void hr_process_hold(struct hr_process *process);
+/* End everything but these processes, as hr_process_kill() does; `pruned` follows. */
+void hr_process_prune(struct hr_process *process, const pid_t *spared, size_t count, int grace_ms);
+/* One of them, woken by SIGCONT, is the kernel from now on. */
+void hr_process_resume(struct hr_process *process, pid_t pid);
 /* End everything: SIGTERM, and SIGKILL after the grace. May be asked again. */
 void hr_process_kill(struct hr_process *process, int grace_ms);
 

@@ -102,6 +102,16 @@ static void take_answer(struct hr_requests *requests, const struct hr_frame *fra
 
 /* ---- the socket ------------------------------------------------------------------------- */
 
+static void forget_all(struct hr_requests *requests)
+{
+    hr_buf_done(&requests->in);
+    hr_buf_done(&requests->out);
+    hr_timer_stop(requests->kernel->engine->loop, &requests->timer);
+    HR_LIST_EACH (link, &requests->waiting)
+        answer(requests, HR_CONTAINER(link, struct hr_request, link), HAS_GONE,
+               sizeof HAS_GONE - 1);
+}
+
 static void close_socket(struct hr_requests *requests)
 {
     int fd = requests->watch.fd;
@@ -110,12 +120,7 @@ static void close_socket(struct hr_requests *requests)
         return;
     hr_watch_remove(requests->kernel->engine->loop, &requests->watch);
     close(fd);
-    hr_buf_done(&requests->in);
-    hr_buf_done(&requests->out);
-    hr_timer_stop(requests->kernel->engine->loop, &requests->timer);
-    HR_LIST_EACH (link, &requests->waiting)
-        answer(requests, HR_CONTAINER(link, struct hr_request, link), HAS_GONE,
-               sizeof HAS_GONE - 1);
+    forget_all(requests);
 }
 
 static void send_pending(struct hr_requests *requests)
@@ -215,6 +220,20 @@ void hr_requests_close(struct hr_kernel *kernel)
         close_socket(kernel->requests);
 }
 
+void hr_requests_restart(struct hr_kernel *kernel)
+{
+    struct hr_requests *requests = kernel->requests;
+
+    if (!requests || requests->watch.fd < 0)
+        return;
+    while (recv(requests->watch.fd, kernel->engine->scratch, sizeof kernel->engine->scratch,
+                MSG_DONTWAIT) > 0)
+        continue;
+    forget_all(requests);
+    requests->announced = false;
+    hr_watch_change(kernel->engine->loop, &requests->watch, HR_READ);
+}
+
 void hr_requests_free(struct hr_kernel *kernel)
 {
     hr_requests_close(kernel);
@@ -297,7 +316,8 @@ int hermes_request(struct hermes_engine *engine, uint64_t id, const char *json, 
     hr_engine_lock(engine);
     engine->event_wanted = true;
     kernel = hr_engine_find_kernel(engine, id);
-    requests = kernel && !hr_kernel_is_ending(kernel) && kernel->state != HERMES_KERNEL_PARKED
+    requests = kernel && !hr_kernel_is_ending(kernel) && kernel->state != HERMES_KERNEL_PARKED &&
+                       !kernel->resuming
                    ? kernel->requests
                    : NULL;
     if (!requests || requests->watch.fd < 0)

@@ -23,6 +23,8 @@ struct hr_requests {
 int hr_requests_open(struct hr_kernel *kernel, int *ret_child_fd);
 /* The kernel has ended: answer what is open. */
 void hr_requests_close(struct hr_kernel *kernel);
+/* Answer all that waits; another process has the other end now. */
+void hr_requests_restart(struct hr_kernel *kernel);
 void hr_requests_free(struct hr_kernel *kernel);
 
 #endif

@@ -66,6 +66,7 @@ static bool add_kernel(cJSON *object, const struct hermes_result *result)
            (!result->previous ||
             cJSON_AddStringToObject(kernel, "previous", previous_names[result->previous])) &&
            (!result->ended || cJSON_AddTrueToObject(kernel, "ended")) &&
+           (!result->undo || cJSON_AddTrueToObject(kernel, "undo")) &&
            (result->state_kept < 0 ||
             cJSON_AddBoolToObject(kernel, "state_kept", result->state_kept));
 }

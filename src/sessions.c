@@ -18,10 +18,14 @@ enum end_kind { END_RESET, END_CLOSE, END_CLEAR };
 static void end_kernel(struct hr_kernel *kernel, enum end_kind kind)
 {
     if (kernel->state == HERMES_KERNEL_PARKED) {
-        if (kind != END_RESET)
+        if (kind != END_RESET) {
+            hr_checkpoint_forget(kernel);
             hr_kernel_kill(kernel, HERMES_PREVIOUS_KILLED);
+        }
         return;
     }
+    if (kind != END_RESET)
+        hr_checkpoint_forget(kernel);
     switch (kind) {
     case END_RESET:
         hr_kernel_settle_queue(kernel, "the session was reset");

@@ -508,6 +508,21 @@ static void take_lines(struct hr_tool_peer *peer)
     hr_buf_consume(&peer->in, peer->in.size - left);
 }
 
+void hr_tools_restart(struct hr_kernel *kernel)
+{
+    struct hr_tool_peer *peer = kernel->tool_peer;
+
+    if (!peer)
+        return;
+    while (recv(peer->watch.fd, kernel->engine->scratch, sizeof kernel->engine->scratch,
+                MSG_DONTWAIT) > 0)
+        continue;
+    hr_buf_clear(&peer->in);
+    hr_buf_clear(&peer->out);
+    peer->skipping = false;
+    hr_watch_change(kernel->engine->loop, &peer->watch, wanted_events(peer));
+}
+
 static void peer_ready(struct hr_watch *watch, unsigned events)
 {
     struct hr_tool_peer *peer = HR_CONTAINER(watch, struct hr_tool_peer, watch);

@@ -33,6 +33,8 @@ bool hr_tools_wanted(const struct hr_spec *spec);
  * directory. On failure the caller ends the kernel with hr_tools_close() as usual.
  */
 int hr_tools_open(struct hr_kernel *kernel, int *ret_child_fd, struct hermes_error *error);
+/* Another process has the other end of its own socket now. */
+void hr_tools_restart(struct hr_kernel *kernel);
 void hr_tools_close(struct hr_kernel *kernel);
 /* The cell has settled: its authority is retired and its open calls are dropped. */
 void hr_tools_cell_settled(struct hr_cell *cell);

@@ -150,6 +150,15 @@ void hr_tty_take(struct hr_kernel *kernel, const char *data, size_t size)
     hr_tty_pump(kernel);
 }
 
+void hr_tty_restart(struct hr_kernel *kernel, uint64_t frames)
+{
+    struct hr_tty *tty = kernel->tty;
+
+    stop_waiting(kernel);
+    tty->at_end = tty->advance_later = false;
+    tty->frames = tty->marks = frames;
+}
+
 void hr_tty_finish(struct hr_kernel *kernel)
 {
     struct hr_tty *tty = kernel->tty;

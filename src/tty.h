@@ -81,6 +81,8 @@ void hr_tty_take(struct hr_kernel *kernel, const char *data, size_t size);
 void hr_tty_pump(struct hr_kernel *kernel);
 /* Whether a frame's mark has come, or need not come any more. Else it is waited for. */
 bool hr_tty_frame_is_due(struct hr_kernel *kernel, bool reply);
+/* Another process writes from now on; its last frame was number so-and-so. */
+void hr_tty_restart(struct hr_kernel *kernel, uint64_t frames);
 /* The process has ended. */
 void hr_tty_finish(struct hr_kernel *kernel);
 

@@ -45,6 +45,7 @@ void hr_undo_trim(struct hermes_engine *engine)
         }
         if (!oldest || (count <= engine->options.undo_kernels && over_ns(oldest) > now))
             break;
+        hr_checkpoint_forget(oldest);
         oldest->spec->owner->not_kept = "was kept as long as the options say";
         hr_kernel_kill(oldest, HERMES_PREVIOUS_RESET);
     } while (count > 1);
@@ -59,6 +60,8 @@ void hr_undo_trim(struct hermes_engine *engine)
 /* NULL: it can be parked. "": nobody asks why not. */
 static const char *why_not(const struct hr_kernel *kernel)
 {
+    pid_t known[HR_CHECKPOINTS_MAX + 1];
+    size_t count = 0;
     const struct hr_process *process = &kernel->process;
     int64_t memory;
     pid_t guard = 0;
@@ -80,7 +83,10 @@ static const char *why_not(const struct hr_kernel *kernel)
     memory = hr_holdings_memory(process->python);
     if (memory > kernel->engine->options.undo_memory << 20)
         return "has more memory than undo_memory allows";
-    return hr_holdings_of(process->python, guard);
+    known[count++] = process->python;
+    for (size_t i = 0; i < kernel->checkpoint_count; i++)
+        known[count++] = kernel->checkpoints[i].pid;
+    return hr_holdings_of(process->python, guard, known, count);
 }
 
 bool hr_undo_park(struct hr_kernel *kernel)
@@ -90,6 +96,8 @@ bool hr_undo_park(struct hr_kernel *kernel)
 
     if (kernel->execution_count || !owner->not_kept)
         owner->not_kept = not_kept;
+    if (not_kept && kernel->state == HERMES_KERNEL_IDLE)
+        hr_checkpoint_forget(kernel); /* they hold what it does */
     if (not_kept)
         return false;
     hr_registry_unlist(kernel, HERMES_PREVIOUS_RESET, true);
@@ -111,25 +119,37 @@ static struct hr_kernel *newest_of(struct hermes_engine *engine, const struct hr
     HR_LIST_EACH (link, &engine->kernels) {
         struct hr_kernel *kernel = HR_CONTAINER(link, struct hr_kernel, link);
 
-        if (kernel->state == HERMES_KERNEL_PARKED && kernel->spec->owner == owner &&
+        if (kernel->spec->owner != owner)
+            continue;
+        if (kernel->listed && kernel->checkpoint_count)
+            return kernel;
+        if (kernel->state == HERMES_KERNEL_PARKED &&
             (!newest || kernel->parked_ns >= newest->parked_ns))
             newest = kernel;
     }
     return newest;
 }
 
-static void describe(const struct hr_kernel *kernel, struct hermes_undone *ret)
+/* Or else with a checkpoint. */
+static bool comes_whole(const struct hr_kernel *kernel)
 {
-    int64_t memory = hr_holdings_memory(kernel->process.python);
-
-    ret->kernel = kernel->id;
-    ret->execution_count = kernel->execution_count;
-    ret->cause = kernel->cause;
-    ret->memory_bytes = memory > 0 ? memory : 0;
-    ret->left_ms = (over_ns(kernel) - hr_now_ns()) / 1000000;
+    return kernel->state == HERMES_KERNEL_PARKED && kernel->process.python;
 }
 
-static void come_back(struct hr_kernel *kernel)
+static void describe(const struct hr_kernel *kernel, struct hermes_undone *ret)
+{
+    const struct hr_checkpoint *checkpoint =
+        comes_whole(kernel) ? NULL : &kernel->checkpoints[kernel->checkpoint_count - 1];
+    int64_t memory = hr_holdings_memory(checkpoint ? checkpoint->pid : kernel->process.python);
+
+    ret->kernel = kernel->id;
+    ret->execution_count = checkpoint ? checkpoint->execution_count : kernel->execution_count;
+    ret->cause = kernel->listed ? HERMES_PREVIOUS_NONE : kernel->cause;
+    ret->memory_bytes = memory > 0 ? memory : 0;
+    ret->left_ms = kernel->listed ? -1 : (over_ns(kernel) - hr_now_ns()) / 1000000;
+}
+
+void hr_undo_came_back(struct hr_kernel *kernel)
 {
     struct hermes_engine *engine = kernel->engine;
 
@@ -138,12 +158,29 @@ static void come_back(struct hr_kernel *kernel)
     kernel->told_from = kernel->execution_count;
     kernel->last_used_ns = hr_now_ns();
     kernel->listed = true;
-    hr_process_signal(&kernel->process, SIGCONT);
     hr_kernel_set_state(kernel, HERMES_KERNEL_IDLE);
     kernel->cause = HERMES_PREVIOUS_NONE;
     hr_undo_trim(engine);
     hr_registry_arm_idle(engine);
     hr_registry_trim(engine);
+}
+
+static int nothing(struct hermes_engine *engine, const struct hr_owner *owner,
+                   struct hermes_error *error)
+{
+    const char *why = owner ? owner->not_kept : NULL,
+               *what = why ? ": the kernel that was reset " : "";
+
+    HR_LIST_EACH (link, &engine->kernels) {
+        const struct hr_kernel *kernel = HR_CONTAINER(link, struct hr_kernel, link);
+
+        if (kernel->listed && kernel->spec->owner == owner && kernel->no_checkpoint) {
+            what = ": no checkpoint was made: ";
+            why = kernel->no_checkpoint;
+        }
+    }
+    return hr_error_set(error, HERMES_ENOENT, 0, "nothing is kept to go back to%s%s", what,
+                        why ? why : "");
 }
 
 static int undo(struct hermes_engine *engine, const struct hr_owner *owner, unsigned flags,
@@ -152,11 +189,9 @@ static int undo(struct hermes_engine *engine, const struct hr_owner *owner, unsi
     struct hr_kernel *kernel = owner ? newest_of(engine, owner) : NULL, *now;
 
     if (!kernel)
-        return hr_error_set(error, HERMES_ENOENT, 0, "nothing is kept to go back to%s%s",
-                            owner && owner->not_kept ? ": the kernel that was reset " : "",
-                            owner && owner->not_kept ? owner->not_kept : "");
+        return nothing(engine, owner, error);
     now = hr_registry_find(engine, kernel->spec);
-    if (now && HR_KERNEL_ATTACHED(now))
+    if (now && (HR_KERNEL_ATTACHED(now) || now->resuming))
         return hr_error_set(error, HERMES_EAGAIN, 0, "cells of the session run or wait");
     if (!now && hr_registry_is_full(engine))
         return hr_error_set(error, HERMES_EAGAIN, 0,
@@ -166,9 +201,14 @@ static int undo(struct hermes_engine *engine, const struct hr_owner *owner, unsi
         describe(kernel, ret);
     if (flags & HERMES_UNDO_LOOK)
         return 0;
-    if (now)
+    if (now && now != kernel)
         hr_kernel_kill(now, HERMES_PREVIOUS_UNDONE);
-    come_back(kernel);
+    if (!comes_whole(kernel)) {
+        hr_checkpoint_resume(kernel);
+    } else {
+        hr_process_signal(&kernel->process, SIGCONT);
+        hr_undo_came_back(kernel);
+    }
     return 0;
 }
 

@@ -45,6 +45,8 @@ static uint32_t body_limit(uint8_t type)
         return HR_FRAME_DISPLAY_MAX;
     case HR_FRAME_ANSWER:
         return HR_FRAME_ANSWER_MAX;
+    case HR_FRAME_KEEP:
+        return HR_FRAME_KEEP_MAX;
     default:
         return 0;
     }

@@ -17,11 +17,13 @@ enum {
     HR_FRAME_REPLY_MAX = 1 << 20,
     HR_FRAME_DISPLAY_MAX = 16 << 20,
     HR_FRAME_ANSWER_MAX = 4 << 20,
+    HR_FRAME_KEEP_MAX = 4096,
 };
 
 enum hr_frame_type {
     HR_FRAME_INIT = 'I',    /* to the kernel */
     HR_FRAME_EXECUTE = 'X', /* to the kernel */
+    HR_FRAME_KEEP = 'K',    /* to the kernel: keep checkpoints; and from it: what it keeps */
     HR_FRAME_QUIT = 'Q',    /* to the kernel */
     HR_FRAME_BIND = 'B',    /* to a spare: what INIT could not tell yet */
     HR_FRAME_ATTEND = 'A',  /* to the kernel: somebody asks on the other socket */
@@ -39,6 +41,7 @@ enum hr_execute_flags {
     HR_EXECUTE_INTERACTIVE = 8
 };
 enum hr_reply_status { HR_REPLY_OK, HR_REPLY_EXCEPTION, HR_REPLY_EXIT, HR_REPLY_INTERRUPTED };
+enum hr_keep_flags { HR_KEEP_NEW = 1, HR_KEEP_RESUMED = 2, HR_KEEP_REFUSED = 4 };
 enum hr_display_flags { HR_DISPLAY_RESULT = 1 };
 
 struct hr_frame {

@@ -707,6 +707,31 @@ START_TEST(asks_before_a_reset_and_names_its_cost)
 }
 END_TEST
 
+START_TEST(goes_back_to_before_a_cell)
+{
+#ifndef HERMES_NO_GUARD
+    ck_assert(repl_command(repl, session(), "set checkpoints 2", &error));
+    run("a = [1]");
+    run("a.append(2)");
+    ck_assert(repl_command(repl, session(), "status", &error));
+    CK_HAS(shown, "undo       the state before the last cell\n");
+    ck_assert(repl_command(repl, session(), "undo", &error)); /* asks nothing */
+    ck_assert_int_eq(confirms, 0);
+    AWAIT(ruled(session(), 0) != NULL);
+    ck_assert_ptr_nonnull(strstr(ruled(session(), 0), "undone · back with 1 cell, "));
+    SHOWS("a", "[1]");
+    ck_assert(enter("import os; os._exit(1)"));
+    AWAIT(ruled(session(), 1) != NULL);
+    ck_assert_str_eq(ruled(session(), 0),
+                     "kernel ended (exit status 1) · :undo brings back the state before the cell");
+    AWAIT(repl_command(repl, session(), "undo", &error)); /* once its processes are gone */
+    AWAIT(ruled(session(), 2) != NULL);
+    SHOWS("a", "[1]");
+    ck_assert_uint_eq(session()->generation, 1);
+#endif
+}
+END_TEST
+
 START_TEST(takes_a_reset_back)
 {
     run("a = [1]");
@@ -717,7 +742,7 @@ START_TEST(takes_a_reset_back)
     ck_assert(repl_command(repl, session(), "undo", &error)); /* nothing to lose */
     ck_assert_int_eq(confirms, 0);
     AWAIT(ruled(session(), 1) != NULL);
-    ck_assert_ptr_nonnull(strstr(ruled(session(), 0), "reset undone · back with 1 cell, "));
+    ck_assert_ptr_nonnull(strstr(ruled(session(), 0), "undone · back with 1 cell, "));
     ck_assert_str_eq(repl_state_text(session()), "idle");
     ck_assert_uint_eq(session()->execution_count, 1);
     ck_assert_uint_eq(session()->generation, 1);
@@ -729,7 +754,7 @@ START_TEST(takes_a_reset_back)
     run("b = 2");
     ck_assert(repl_command(repl, session(), "undo", &error));
     ck_assert_int_eq(confirms, 1);
-    CK_HAS(asked, "take the reset of main back? It loses 1 cell, ");
+    CK_HAS(asked, "go back to the earlier kernel of main? It loses 1 cell, ");
     repl_confirm(repl, true);
     AWAIT(ruled(session(), 4) != NULL);
     ck_assert_ptr_nonnull(strstr(ruled(session(), 1), "kernel ended (one from before came back) · "
@@ -1342,6 +1367,7 @@ int main(void)
     tcase_add_test(tests, asks_before_a_reset_and_names_its_cost);
     tcase_add_test(tests, says_what_a_reset_costs_a_busy_session);
     tcase_add_test(tests, takes_a_reset_back);
+    tcase_add_test(tests, goes_back_to_before_a_cell);
     tcase_add_test(tests, clears_a_session);
     tests = add_case(suite, "sessions");
     tcase_add_test(tests, runs_sessions_side_by_side);

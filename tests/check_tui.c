@@ -543,12 +543,35 @@ START_TEST(a_reset_asks_and_names_the_cost)
     tui_wait_status("k2 #1");
     terminal_wait_text(tui, "C-x U takes it back");
     terminal_keys(tui, "\030U");
-    terminal_wait_text(tui, "take the reset of main back?");
+    terminal_wait_text(tui, "go back to the earlier kernel of main?");
     terminal_keys(tui, "y");
-    terminal_wait_text(tui, "reset undone");
+    terminal_wait_text(tui, "undone");
     tui_run("print('again', big)", 4);
     terminal_wait_text(tui, "again 1");
     tui_wait_status("k1 #3");
+}
+END_TEST
+
+START_TEST(undo_goes_back_to_before_a_cell)
+{
+#ifndef HERMES_NO_GUARD
+    tui_enter(":set checkpoints 3");
+    tui_run("big = 1", 1);
+    tui_run("big = 2", 2);
+    terminal_keys(tui, "\030U");
+    terminal_wait_text(tui, "undone · back with 1 cell");
+    tui_wait_status("k1 #1");
+    tui_run("print('it is', big)", 3);
+    terminal_wait_text(tui, "it is 1");
+    tui_run("import os; os.kill(os.getpid(), 11)", 4);
+    terminal_wait_text(tui, "C-x U brings back the state before the cell");
+    tui_wait_status("ended");
+    terminal_settle(tui, 300); /* its processes end */
+    terminal_keys(tui, "\030U");
+    tui_wait_status("k1 #2");
+    tui_run("print('it was', big)", 5);
+    terminal_wait_text(tui, "it was 1");
+#endif
 }
 END_TEST
 
@@ -681,6 +704,7 @@ static Suite *suite_tui(void)
     tcase_add_test(tests, an_interrupt_keeps_variables);
     tcase_add_test(tests, interrupt_in_vain_offers_to_kill);
     tcase_add_test(tests, a_reset_asks_and_names_the_cost);
+    tcase_add_test(tests, undo_goes_back_to_before_a_cell);
     tcase_add_test(tests, a_reset_and_a_new_session_need_not_wait);
     tcase_add_test(tests, a_crash_leaves_a_ruled_line);
     tcase_add_test(tests, type_ahead_is_queued_and_can_be_dropped);

@@ -374,6 +374,7 @@ struct hermes_result {
     int state_kept;           /* after an interrupt: 1 kept, 0 lost; -1: not interrupted */
     enum hermes_previous previous;
     const char *limit;        /* option of the resource limit that was met, as far as that is known; NULL: none */
+    bool undo;                /* its kernel ended, and hermes_undo() goes back to before this cell */
 };
 
 /*
@@ -614,23 +615,36 @@ struct hermes_undone {
     size_t size;
     uint64_t kernel;            /* that serves the session again */
     uint64_t execution_count;   /* cells that its state has seen */
-    enum hermes_previous cause; /* what is undone: the reset */
+    enum hermes_previous cause; /* what is undone: the reset, time limit ...; NONE: the last cell alone */
     int64_t memory_bytes;       /* its own, about; 0: not known */
-    int64_t left_ms;            /* how much longer it would have been kept */
+    int64_t left_ms;            /* how much longer it would have been kept; -1: as long as its kernel lives */
 };
 #define HERMES_UNDONE_INIT { sizeof(struct hermes_undone), 0, 0, HERMES_PREVIOUS_NONE, 0, 0 }
 /*
- * Undo the last reset of an owner: with the option "undo_kernels" a reset stops the processes of an
- * idle kernel (HERMES_EVENT_KERNEL with PARKED) in place of ending them, for the time of
- * "undo_timeout". It serves the session again, with its variables, count of cells, generation and
- * process; the kernel that has served the key since ends. The first cell's result says "undone".
- * A parked kernel counts as none: in no cap, no list and no idle limit; hermes_close(),
+ * Undo: an owner goes back to its newest state that is kept, and the kernel that has served the key
+ * since ends. Variables, count of cells and generation are as they were; the next result says
+ * "undone". Both ways of keeping are off unless the options are set, and on Linux only:
+ *
+ * "undo_kernels" (with "undo_timeout", "undo_memory"): a reset stops the processes of an idle kernel
+ * (HERMES_EVENT_KERNEL with PARKED) in place of ending them. It comes back with the same process. A
+ * parked kernel counts as none: in no cap, no list and no idle limit; hermes_close(),
  * hermes_session_clear() and the host's end are its own end, too. Not kept is a kernel that has run
- * no cell, or that runs one; and one that would go on holding what a reset is to give back: child
- * processes, a port that it listens on, a GPU, more memory than "undo_memory". Linux only. What is
- * outside of the process (files, connections) is not gone back in.
+ * no cell, or one that would go on holding what a reset is to give back: child processes, a port that
+ * it listens on, a GPU, more memory than "undo_memory".
+ *
+ * "checkpoints": before each cell the kernel forks, and the last so many children (one more while a
+ * cell runs) are kept, of together "undo_memory" beside the kernel; the oldest goes first. Where a
+ * cell has ended its kernel, by a time limit, a kill, a crash or an exit, they are kept like a kernel
+ * that was reset, as "undo_kernels" says, and result.undo tells so. What comes back is another
+ * process. No checkpoint is made while other threads run in the kernel, of a kernel that is isolated,
+ * and by a library that was built without the guard. A checkpoint is a child of the kernel: os.wait()
+ * of a cell waits for it, too.
+ *
+ * Gone back in is only the memory of the one process: not in files, with their offsets and buffers
+ * that were shared, connections, a GPU, threads, child processes, or the terminal.
  *   Errors: HERMES_ENOENT  nothing is kept; error->text says why
- *           HERMES_EAGAIN  cells of the session run or wait, or all kernels are pinned or busy
+ *           HERMES_EAGAIN  cells of the session run or wait, a checkpoint is just coming back, or all
+ *                          kernels are pinned or busy
  */
 HERMES_API int hermes_undo(struct hermes_engine *engine, const char *session, const char *child_id, unsigned flags,
                            struct hermes_undone *ret, struct hermes_error *error);

@@ -42,6 +42,9 @@ static struct {
     bool children_only; /* memory is short */
 } table = {.list = first_processes, .capacity = sizeof first_processes / sizeof first_processes[0]};
 
+static const int32_t *spared; /* pids that are left alone */
+static size_t spared_count;
+
 /* ---- text without stdio ----------------------------------------------------------------- */
 
 /* Append text at `at`, with its NUL; NULL when it does not fit, or at is NULL. */
@@ -223,6 +226,14 @@ static const struct process *find_process(pid_t pid)
     return NULL;
 }
 
+static bool is_spared(pid_t pid)
+{
+    for (size_t i = 0; i < spared_count && spared[i]; i++)
+        if (spared[i] == pid)
+            return true;
+    return false;
+}
+
 static void mark_descendants(void)
 {
     pid_t self = getpid();
@@ -237,7 +248,8 @@ static void mark_descendants(void)
             if (process->ours)
                 continue;
             parent = process->parent == self ? NULL : find_process(process->parent);
-            process->ours = process->parent == self || (parent && parent->ours);
+            process->ours =
+                !is_spared(process->pid) && (process->parent == self || (parent && parent->ours));
             changed |= process->ours;
         }
     } while (changed);
@@ -323,6 +335,23 @@ static int signal_process(const struct process *process, int signal_number)
     return error;
 }
 
+void hr_descendants_spare(const int32_t *pids, size_t count)
+{
+    spared = pids;
+    spared_count = count;
+}
+
+int hr_descendants_count(void)
+{
+    int count = 0;
+
+    if (!take_snapshot())
+        return -1;
+    for (size_t i = 0; i < table.count; i++)
+        count += table.list[i].ours;
+    return count;
+}
+
 void hr_descendants_terminate(void)
 {
     if (!take_snapshot())
@@ -344,7 +373,8 @@ static void stop_children(void)
 {
     if (read_file("/proc/thread-self/children", scratch, sizeof scratch))
         for (const char *at = scratch, *end; (end = strchr(at, ' ')); at = end + 1)
-            send_signal(-1, (pid_t)read_number(at), SIGSTOP);
+            if (!is_spared((pid_t)read_number(at)))
+                send_signal(-1, (pid_t)read_number(at), SIGSTOP);
 }
 
 /* Stop what runs of the table. Returns how many that were, with those that went away meanwhile. */

@@ -7,10 +7,18 @@
 #define HR_GUARD_DESCENDANTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Descriptor of a process, close-on-exec, or -1. */
 int hr_guard_pidfd(pid_t pid);
+
+/* From now on none of these is taken for a descendant, up to the first 0. */
+void hr_descendants_spare(const int32_t *pids, size_t count);
+
+/* How many live; -1: they cannot be listed now. */
+int hr_descendants_count(void);
 
 /* SIGTERM to each descendant, and SIGCONT, since a stopped one could not take it. */
 void hr_descendants_terminate(void);

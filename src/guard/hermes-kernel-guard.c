@@ -51,6 +51,7 @@ enum {
     QUIET_MIN_MS = 2,    /* nobody has died for so long: time for another round of SIGKILL ... */
     QUIET_MAX_MS = 1000,
     ROUND_MS = 20,     /* ... as it is when processes have been dying for so long */
+    HOLD_MS = 5000,    /* for the host's word when the kernel has ended */
     REFUSED_MS = 1000, /* only processes that may not be killed are left: give up */
 };
 
@@ -61,7 +62,10 @@ struct guard {
     int exec_fd;              /* tells how execve went; -1 once known */
     bool linked;              /* the host still holds its end */
     bool ending;              /* SIGTERM was sent to all */
-    bool killed;              /* SIGKILL may have been sent by us */
+    bool holds;               /* the kernel's end is not the end yet */
+    bool pruning;             /* SIGTERM was sent to all but the spared */
+    int32_t spared[HR_GUARD_SPARED_MAX];
+    bool killed; /* SIGKILL may have been sent by us */
     bool childless;
     int64_t deadline; /* of the grace */
     int refused;      /* how many processes we may not kill */
@@ -120,6 +124,8 @@ static void start_ending(struct guard *guard, int grace_ms)
 {
     int64_t deadline = now_ms() + (grace_ms > 0 ? grace_ms : 0);
 
+    hr_descendants_spare(NULL, 0);
+    guard->pruning = false;
     if (!guard->ending || deadline < guard->deadline)
         guard->deadline = deadline;
     if (!guard->ending && grace_ms > 0 && !guard->childless)
@@ -181,8 +187,12 @@ static int reap(struct guard *guard)
         }
     }
     guard->childless = pid < 0 && errno == ECHILD;
-    if (kernel_gone && !guard->ending)
+    if (guard->childless && !guard->kernel && !guard->ending)
+        start_ending(guard, 0);
+    else if (kernel_gone && !guard->ending && !guard->pruning && !guard->holds)
         start_ending(guard, GRACE_MS);
+    else if (kernel_gone && !guard->ending && !guard->pruning)
+        guard->deadline = now_ms() + HOLD_MS;
     return count;
 }
 
@@ -200,6 +210,12 @@ static void kill_round(struct guard *guard)
     }
 }
 
+/* Whether nobody is left, or nobody but the spared. */
+static bool is_over(const struct guard *guard)
+{
+    return guard->childless || (guard->pruning && hr_descendants_count() == 0);
+}
+
 /* Until nobody is left, or only processes that we may not kill. */
 static void kill_to_the_end(struct guard *guard)
 {
@@ -207,7 +223,7 @@ static void kill_to_the_end(struct guard *guard)
     int64_t refused_since = -1;
     int quiet = QUIET_MIN_MS;
 
-    while (!guard->childless) {
+    while (!is_over(guard)) {
         int64_t end;
         int reaped = 0;
 
@@ -215,7 +231,7 @@ static void kill_to_the_end(struct guard *guard)
         end = now_ms() + ROUND_MS;
         do
             reaped += reap(guard);
-        while (!guard->childless && poll(&child, 1, quiet) > 0 && now_ms() < end);
+        while (!is_over(guard) && poll(&child, 1, quiet) > 0 && now_ms() < end);
         quiet = reaped ? QUIET_MIN_MS : 2 * quiet < QUIET_MAX_MS ? 2 * quiet : QUIET_MAX_MS;
         if (!guard->refused || reaped)
             refused_since = -1;
@@ -238,6 +254,43 @@ static int interrupt(const struct guard *guard, int signal_number)
     return errno;
 }
 
+static void start_pruning(struct guard *guard, const struct hr_guard_message *message)
+{
+    if (guard->ending)
+        return;
+    memcpy(guard->spared, message->spared, sizeof guard->spared);
+    hr_descendants_spare(guard->spared, HR_GUARD_SPARED_MAX);
+    guard->pruning = true;
+    guard->deadline = now_ms() + message->a;
+    hr_descendants_terminate();
+}
+
+/* The grace is over, or all have obeyed. */
+static void prune(struct guard *guard)
+{
+    kill_to_the_end(guard);
+    hr_descendants_spare(NULL, 0);
+    guard->pruning = guard->killed = false;
+    guard->deadline = 0;
+    if (!guard->childless)
+        tell(guard, HR_GUARD_PRUNED, 0, 0, 0);
+}
+
+/* The pid is a kernel's word: it must be that of a child. */
+static void resume(struct guard *guard, pid_t pid)
+{
+    siginfo_t info;
+
+    if (guard->ending || guard->kernel || pid <= 0 ||
+        waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) || kill(pid, SIGCONT)) {
+        start_ending(guard, 0);
+        return;
+    }
+    guard->kernel = pid;
+    guard->deadline = 0;
+    tell(guard, HR_GUARD_STARTED, pid, 0, 0);
+}
+
 static void read_link(struct guard *guard)
 {
     struct hr_guard_message message;
@@ -252,6 +305,12 @@ static void read_link(struct guard *guard)
         tell(guard, HR_GUARD_ACK, interrupt(guard, message.a), 0, message.c);
     } else if (n == sizeof message && message.type == HR_GUARD_KILL) {
         start_ending(guard, message.a);
+    } else if (n == sizeof message && message.type == HR_GUARD_HOLD) {
+        guard->holds = true;
+    } else if (n == sizeof message && message.type == HR_GUARD_PRUNE) {
+        start_pruning(guard, &message);
+    } else if (n == sizeof message && message.type == HR_GUARD_RESUME) {
+        resume(guard, message.a);
     }
 }
 
@@ -259,7 +318,7 @@ static int wait_ms(const struct guard *guard)
 {
     int64_t wait = guard->deadline - now_ms();
 
-    if (!guard->ending)
+    if (!guard->deadline)
         return -1;
     return wait < 0 ? 0 : wait > INT32_MAX ? INT32_MAX : (int)wait;
 }
@@ -287,6 +346,10 @@ static void watch(struct guard *guard)
             guard->host_fd = -1;
             start_ending(guard, GRACE_MS);
         }
+        if (guard->pruning && (now_ms() >= guard->deadline || is_over(guard)))
+            prune(guard);
+        else if (!guard->ending && guard->deadline && now_ms() >= guard->deadline)
+            start_ending(guard, 0); /* no word has come */
     }
 }
 

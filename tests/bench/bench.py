@@ -80,6 +80,8 @@ ENGINE = (
     ("spare", 1, (
         ("reset with a spare", "reset", "python3 -c pass", "`python3 -c pass`", "≤ 2 ms"),
         ("new session with a spare", "new session", "python3 -c pass", "`python3 -c pass`", "≤ 5 ms"))),
+    ("checkpoint-10", 1, (("checkpoint with 10 MB of state", "checkpoint", "os.fork()", "`os.fork()`", "≤ 1.2"),)),
+    ("checkpoint-1000", 1, (("checkpoint with 1 GB of state", "checkpoint", "os.fork()", "`os.fork()`", "≤ 1.2"),)),
     ("interrupt", 1, (
         ("interrupt of a busy loop", "busy loop", None, "", "≤ 1 ms"),
         ("interrupt of a sleep", "sleep", None, "", "≤ 1 ms"))),

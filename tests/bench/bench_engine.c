@@ -4,7 +4,8 @@
  * process and in turn, so that drift hits both. The floor is the least that keeps a Python child
  * alive: vfork, a socketpair, a pipe, poll; a runner that execs text.
  *
- *   bench_engine PYTHON ROUNDS cold|warm|reset|spare|interrupt|tool|lines|blocks|child
+ *   bench_engine PYTHON ROUNDS cold|warm|reset|spare|interrupt|tool|lines|blocks|child|
+ *       checkpoint-10|checkpoint-1000
  *
  * Prints one line "name unit value value ..." for each contestant.
  */
@@ -203,6 +204,52 @@ static void bench_tool(void)
     hermes_engine_free(engine);
 }
 
+static double time_cell(struct hermes_engine *engine, const char *session, const char *code)
+{
+    double begin = now_us();
+
+    run_in(engine, session, code);
+    return (now_us() - begin) / 1e3;
+}
+
+/*
+ * A cell with a checkpoint before it, and one that forks by itself beside the same state; both less
+ * a cell that does neither. Either child stays.
+ */
+static void bench_checkpoint(int megabytes)
+{
+    static struct series checkpoint = {.name = "checkpoint", .unit = "ms"},
+                         bare = {.name = "os.fork()", .unit = "ms"};
+    struct hermes_engine *engine = new_engine();
+    struct timespec moment = {.tv_nsec = 50000000};
+    char code[200];
+
+    snprintf(code, sizeof code,
+             "import os, signal, time\nstate = [bytearray(b'x') * 1000 for i in range(%d)]",
+             megabytes * 1000);
+    hermes_set_option(engine, "undo_memory", "8000", NULL);
+    run_in(engine, "plain", code);
+    run_in(engine, "kept", code);
+    for (int i = -2; i < rounds; i++) {
+        double with, without, fork_ms;
+
+        hermes_set_option(engine, "checkpoints", "1", NULL);
+        with = time_cell(engine, "kept", "x=1");
+        nanosleep(&moment, NULL); /* the one before it ends: no part of the figure */
+        hermes_set_option(engine, "checkpoints", "0", NULL);
+        without = time_cell(engine, "plain", "x=1");
+        fork_ms = time_cell(engine, "plain", "pid = os.fork()\npid or signal.pause()");
+        run_in(engine, "plain", "os.kill(pid, 9); os.waitpid(pid, 0)");
+        if (i < 0)
+            continue;
+        checkpoint.value[i] = with - without;
+        bare.value[i] = fork_ms - without;
+    }
+    print_series(&checkpoint);
+    print_series(&bare);
+    hermes_engine_free(engine);
+}
+
 static void bench_interrupt(void)
 {
     static struct series series[2] = {{.name = "busy loop", .unit = "ms"},
@@ -277,7 +324,7 @@ int main(int argc, char **argv)
 
     if (argc != 4 || (rounds = atoi(argv[2])) < 1 || rounds > MAX_ROUNDS) {
         fprintf(stderr, "usage: bench_engine PYTHON ROUNDS "
-                        "cold|warm|reset|spare|interrupt|tool|lines|blocks|child\n");
+                        "cold|warm|reset|spare|interrupt|tool|lines|blocks|child|checkpoint-MB\n");
         return 2;
     }
     python = argv[1];
@@ -294,6 +341,8 @@ int main(int argc, char **argv)
         bench_interrupt();
     else if (strcmp(what, "tool") == 0)
         bench_tool();
+    else if (strncmp(what, "checkpoint-", 11) == 0)
+        bench_checkpoint(atoi(what + 11));
     else if (strcmp(what, "lines") == 0)
         bench_output("L='x'*99\nfor i in range(300000): print(L)", 30);
     else if (strcmp(what, "blocks") == 0)

@@ -308,9 +308,9 @@ class Prompt(Case):
         t.expect("kernel reset · :undo takes it back: 2 cells, ")
         self.assertIn("NameError", t.run("x"))
         t.send("\x18U")                 # C-x U; the fresh kernel has run a cell by now
-        t.expect(r"take the reset of main back\? It loses 1 cell, .*\[y/N\] ")
+        t.expect(r"go back to the earlier kernel of main\? It loses 1 cell, .*\[y/N\] ")
         t.send("y")
-        t.expect("reset undone · back with 2 cells, ")
+        t.expect("undone · back with 2 cells, ")
         t.send("x\r")
         t.expect("\n1\r\n")
         t.send(":undo\r")

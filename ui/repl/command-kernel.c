@@ -57,13 +57,14 @@ bool command_undo(struct repl *repl, struct repl_session *session, const char *a
                   struct strbuf *error)
 {
     bool force = is_force(arguments, error);
-    if ((arguments[0] && !force) || !repl_can_undo(repl, session, error))
+    struct hermes_undone undone = HERMES_UNDONE_INIT;
+    if ((arguments[0] && !force) || !repl_can_undo(repl, session, &undone, error))
         return false;
-    if (force || !has_state(session))
+    if (force || !undone.cause || !has_state(session))
         return repl_do_undo(repl, session, error);
     struct strbuf question = STRBUF_INIT;
     repl_sample_memory(session);
-    strbuf_addf(&question, "take the reset of %s back? It loses ", session->name);
+    strbuf_addf(&question, "go back to the earlier kernel of %s? It loses ", session->name);
     repl_add_cost(&question, session);
     strbuf_addc(&question, '.');
     repl_ask_doubt(repl, session, REPL_DOUBT_UNDO, strbuf_text(&question));

@@ -96,7 +96,7 @@ const struct command command_table[] = {
     {"reset", NULL, "[-f]", 0, COMMAND_KERNEL, "C-x r", "0 0",
      "a fresh kernel; asks first and names what is lost (-f: does not ask)", command_reset},
     {"undo", NULL, "[-f]", 0, COMMAND_KERNEL, "C-x U", NULL,
-     "take the last reset back: the old kernel with its variables, while it is kept", command_undo},
+     "back to before the last reset, or (option checkpoints) the last cell, while that is kept", command_undo},
     {"session-clear", NULL, "[-f]", 0, COMMAND_KERNEL, "C-x L", NULL,
      "kill the session's kernel with all its processes, forget grants, clear the view", command_session_clear},
     {"kill", NULL, NULL, COMMAND_NEEDS_RUNNING, COMMAND_KERNEL, NULL, NULL,

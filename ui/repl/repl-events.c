@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
 #include "repl-internal.h"
 
 /* ---- the end of a kernel -------------------------------------------------------------------- */
@@ -74,15 +73,6 @@ static void add_end(struct strbuf *line, enum hermes_previous cause, const char 
     }
 }
 
-/* What a person types to undo. */
-static const char *undo_keys(const struct repl *repl)
-{
-    const char *keys = repl->options.keymap && !repl->options.plain
-                           ? keymap_keys_of(repl->options.keymap, KEYMAP_PROMPT, "undo")
-                           : NULL;
-    return keys ? keys : ":undo";
-}
-
 static void kernel_ended(struct repl *repl, struct repl_session *session,
                          const struct hermes_result *result)
 {
@@ -92,7 +82,9 @@ static void kernel_ended(struct repl *repl, struct repl_session *session,
     session->ended = end_in_a_word(data->cause, result);
     add_end(&line, data->cause, session->ended);
     if (data->kept)
-        strbuf_addf(&line, " · %s takes it back: %s", undo_keys(repl), data->cost);
+        strbuf_addf(&line, " · %s takes it back: %s", repl_undo_keys(repl), data->cost);
+    else if (data->lost_state && result && result->undo)
+        strbuf_addf(&line, " · %s brings back the state before the cell", repl_undo_keys(repl));
     else if (data->lost_state)
         strbuf_addf(&line, " · state lost: %s", data->cost);
     /* One that nobody used and that ended as kernels do is no news. */
@@ -148,19 +140,19 @@ static void kernel_began(struct repl_session *session, uint64_t kernel)
     session_data(session)->kernel_since_ms = now_ms();
 }
 
-/* What was reset is the session's kernel again. */
+/* A kernel that was reset, or the state before a cell, serves the session again. */
 static void kernel_came_back(struct repl *repl, struct repl_session *session,
                              const struct hermes_event *event)
 {
     struct strbuf line = STRBUF_INIT;
     kernel_began(session, event->kernel);
-    session->ran = true;
+    session->ran = event->execution_count > 0;
     session->execution_count = event->execution_count;
     free(session->ended);
     session->ended = NULL;
     repl_learn_kernel(repl, session);
     repl_sample_memory(session);
-    strbuf_adds(&line, "reset undone · back with ");
+    strbuf_adds(&line, "undone · back with ");
     repl_add_cost(&line, session);
     repl_add_item(repl, session, NULL, strbuf_steal(&line));
     if (!repl->options.pipes)

@@ -247,8 +247,11 @@ void repl_ask_doubt(struct repl *repl, struct repl_session *session, enum repl_d
 void repl_drop_doubt(struct repl *repl, enum repl_doubt doubt, const struct repl_session *session);
 void repl_stuck(struct repl *repl, struct repl_session *session, uint64_t cell, const char *json);
 void repl_do_reset(struct repl *repl, struct repl_session *session);
-/* False: one line in error says why the last reset cannot be taken back. */
-bool repl_can_undo(struct repl *repl, struct repl_session *session, struct strbuf *error);
+/* What a person types to undo. */
+const char *repl_undo_keys(const struct repl *repl);
+/* What would come back. False: nothing; one line in error says why. */
+bool repl_can_undo(struct repl *repl, struct repl_session *session, struct hermes_undone *ret,
+                   struct strbuf *error);
 bool repl_do_undo(struct repl *repl, struct repl_session *session, struct strbuf *error);
 /* A line of :status, if there is something that can be taken back. */
 void repl_add_undo(struct repl *repl, struct repl_session *session, struct strbuf *out);

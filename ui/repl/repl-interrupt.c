@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "command.h"
 #include "repl-internal.h"
 
 #define STACK_MS 700
@@ -186,7 +187,10 @@ void repl_interrupted(struct repl *repl, struct repl_cell_data *data,
                       const struct hermes_result *result)
 {
     struct repl_session *session = data->session;
-    if (result->ended && result->outcome == HERMES_INTERRUPTED)
+    if (result->undo)
+        repl_say(repl, session, "killed; %s brings back the state before the cell",
+                 repl_undo_keys(repl));
+    else if (result->ended && result->outcome == HERMES_INTERRUPTED)
         repl_say(repl, session,
                  "killed; the state of %s is lost, its transcript and history are not",
                  session->name);
@@ -284,9 +288,18 @@ static bool ask_undo(struct repl *repl, struct repl_session *session, unsigned f
     return false;
 }
 
-bool repl_can_undo(struct repl *repl, struct repl_session *session, struct strbuf *error)
+bool repl_can_undo(struct repl *repl, struct repl_session *session, struct hermes_undone *ret,
+                   struct strbuf *error)
 {
-    return ask_undo(repl, session, HERMES_UNDO_LOOK, NULL, error);
+    return ask_undo(repl, session, HERMES_UNDO_LOOK, ret, error);
+}
+
+const char *repl_undo_keys(const struct repl *repl)
+{
+    const char *keys = repl->options.keymap && !repl->options.plain
+                           ? keymap_keys_of(repl->options.keymap, KEYMAP_PROMPT, "undo")
+                           : NULL;
+    return keys ? keys : ":undo";
 }
 
 bool repl_do_undo(struct repl *repl, struct repl_session *session, struct strbuf *error)
@@ -298,7 +311,11 @@ void repl_add_undo(struct repl *repl, struct repl_session *session, struct strbu
 {
     struct hermes_undone undone = HERMES_UNDONE_INIT;
     struct strbuf error = STRBUF_INIT;
-    if (ask_undo(repl, session, HERMES_UNDO_LOOK, &undone, &error)) {
+    if (!ask_undo(repl, session, HERMES_UNDO_LOOK, &undone, &error)) {
+        strbuf_addf(out, "undo       %s\n", strbuf_text(&error));
+    } else if (!undone.cause) {
+        strbuf_adds(out, "undo       the state before the last cell\n");
+    } else {
         strbuf_addf(out, "undo       a kernel with %" PRIu64 " cell%s, ", undone.execution_count,
                     undone.execution_count == 1 ? "" : "s");
         repl_add_bytes(out, (uint64_t)undone.memory_bytes);
