@@ -55,6 +55,7 @@ bool mcp_start(struct settings *settings, const struct cli *cli, int *ret_status
     };
     bool good = check_words(cli, error);
     options.terms = &terms;
+    hermes_set_option(settings->engine, "undo_kernels", "0", NULL); /* no tool takes a reset back */
     if (good)
         *ret_status = mcp_run(settings->engine, &options);
     free(tools);

@@ -292,6 +292,9 @@ static void step_kernel(struct model *model, int at, const struct entry *entry)
     case HERMES_KERNEL_DEAD:
         step_dead(model, at, kernel);
         break;
+    case HERMES_KERNEL_PARKED:
+        model_fault(model, at, "kept, which nobody has asked for");
+        break;
     case HERMES_KERNEL_BUSY:
         break;
     }
