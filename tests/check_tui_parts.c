@@ -6,6 +6,9 @@
 #include "config.h"
 
 #include <locale.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +22,7 @@
 #include "testlib.h"
 #include "theme.h"
 #include "transcript.h"
+#include "tui-signals.h"
 
 /*
  * ---- characters ---------------------------------------------------------------------------------
@@ -321,6 +325,40 @@ START_TEST(paths_are_known_in_strings_only)
 }
 END_TEST
 
+/*
+ * ---- signals ------------------------------------------------------------------------------------
+ */
+
+enum { SIGNALS = 20000 };
+static atomic_uint taken, late;
+
+/* In this thread, while the other one takes. */
+static void *end_children(void *unused)
+{
+    for (unsigned i = 0; i < SIGNALS && !late; i++) {
+        int64_t end = test_now_ms() + test_scaled_ms(5000);
+        pthread_kill(pthread_self(), SIGCHLD);
+        while (taken == i && !late) {
+            sched_yield();
+            late = test_now_ms() >= end;
+        }
+    }
+    return unused;
+}
+
+START_TEST(no_signal_is_lost)
+{
+    pthread_t thread;
+    tui_signals_install();
+    ck_assert_int_eq(pthread_create(&thread, NULL, end_children, NULL), 0);
+    while (taken < SIGNALS && !late)
+        taken += tui_signals_take() & TUI_SIGNAL_CHILD ? 1 : 0;
+    pthread_join(thread, NULL);
+    tui_signals_done();
+    ck_assert_msg(!late, "signal %u was lost", taken + 1);
+}
+END_TEST
+
 static Suite *suite_tui_parts(void)
 {
     Suite *suite = suite_create("tui_parts");
@@ -331,6 +369,10 @@ static Suite *suite_tui_parts(void)
     tcase_add_test(tests, every_mark_has_an_ascii_form);
     tcase_add_test(tests, rgb_becomes_the_nearest_of_256);
     tcase_add_test(tests, a_background_tells_the_theme);
+    suite_add_tcase(suite, tests);
+    tests = tcase_create("signals");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, no_signal_is_lost);
     suite_add_tcase(suite, tests);
     tests = tcase_create("transcript");
     tcase_add_checked_fixture(tests, setup, teardown);

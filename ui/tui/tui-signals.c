@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,7 +20,7 @@ static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 static struct sigaction before[COUNT(caught)], faults_before[COUNT(faults)], pipe_before;
 static struct sigaction alarm_before;
 static int wake[2] = {-1, -1};
-static volatile sig_atomic_t came[64];
+static atomic_bool came[64]; /* the handler may run in another thread, beside the loop */
 static volatile sig_atomic_t deadly;
 
 static void on_signal(int number)
@@ -30,7 +31,7 @@ static void on_signal(int number)
             alarm(OVERDUE_S);
         deadly = number;
     } else if (number > 0 && number < 64) {
-        came[number] = 1;
+        came[number] = true;
     }
     ssize_t ignored = write(wake[1], "", 1);
     (void)ignored;
@@ -100,9 +101,7 @@ int tui_signals_fd(void)
 
 static unsigned take(int number, unsigned flag)
 {
-    unsigned there = came[number] ? flag : 0;
-    came[number] = 0;
-    return there;
+    return atomic_exchange(&came[number], false) ? flag : 0;
 }
 
 unsigned tui_signals_take(void)
@@ -126,5 +125,5 @@ void tui_signals_stop(void)
     sigaction(SIGTSTP, &usual, &ours);
     kill(0, SIGTSTP);
     sigaction(SIGTSTP, &ours, NULL);
-    came[SIGCONT] = 0; /* who called us takes care of it */
+    came[SIGCONT] = false; /* who called us takes care of it */
 }
