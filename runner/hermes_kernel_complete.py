@@ -497,7 +497,7 @@ def defined_in(text):
 
 jedi = [None]               # None: not looked for; False: not there, or not yet; its module jedi.api
 JEDI_LIMIT = 50000          # characters that it gets to read
-jedi_failed = [0.0]         # when its loading last failed: another program may be writing its cache just then
+jedi_failed = [0.0]         # when its loading last failed: its cache may have been broken
 jedi_runs = []              # whether it does; what it was asked too long ago is finished: it remembers much of that
 
 
@@ -521,11 +521,14 @@ def ask_jedi(place):
 
 
 def load_jedi():
+    """A kernel that is killed while jedi writes its cache leaves a file that nobody can read: not among the user's."""
     try:
-        api = public_builtins.__import__('jedi.api.environment').api
+        package = public_builtins.__import__('jedi.api.environment')
+        if not package.settings.cache_directory.endswith('-hermes-kernel'):
+            package.settings.cache_directory += '-hermes-kernel'
         text = 'import os; os.getcwd().upp'
-        jedi_names(api, Place(text, len(text)))     # the first time takes long
-        jedi[0] = api
+        jedi_names(package.api, Place(text, len(text)))     # the first time takes long
+        jedi[0] = package.api
     except BaseException:
         jedi_failed[0] = monotonic()
         jedi[0] = None
@@ -541,7 +544,12 @@ def jedi_names(api, place):
         texts.append(sources.get(name, ''))
     code = '\n'.join(reversed(texts))
     at = len(code) - len(place.code) + place.cursor
-    script = api.Script(code, environment=api.environment.InterpreterEnvironment())
+    try:
+        script = api.Script(code, environment=api.environment.InterpreterEnvironment())
+        found = script.complete(code.count('\n', 0, at) + 1, at - (code.rfind('\n', 0, at) + 1))
+    except Exception as error:
+        if type(error).__name__ in ('EOFError', 'UnpicklingError'):
+            modules['parso.cache'].clear_cache(modules['jedi.settings'].cache_directory)
+        raise
     known = {'function': 'function', 'class': 'class', 'module': 'module', 'property': 'property'}
-    return [(found.name, known.get(found.type, 'instance')) for found in script.complete(
-        code.count('\n', 0, at) + 1, at - (code.rfind('\n', 0, at) + 1))]
+    return [(name.name, known.get(name.type, 'instance')) for name in found]

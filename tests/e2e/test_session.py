@@ -11,6 +11,7 @@ import shutil
 import sqlite3
 import subprocess
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree as xml
 
@@ -59,6 +60,13 @@ class Case(unittest.TestCase):
             rows = connection.execute(text, values).fetchall()
         connection.close()
         return rows
+
+    def await_cells(self, count):
+        """They are stored beside the prompt."""
+        end = time.monotonic() + LIMIT
+        while self.query("SELECT count(*) FROM cells") != [(count,)] and time.monotonic() < end:
+            time.sleep(0.01)
+        self.assertEqual(self.query("SELECT count(*) FROM cells"), [(count,)])
 
     def cells(self, session="s", columns="number, status, output"):
         return self.query("SELECT %s FROM cells WHERE session = (SELECT id FROM sessions WHERE name = ?) ORDER BY id"
@@ -313,14 +321,15 @@ class Replay(Case):
         terminal.prompt()
         terminal.run("n = 0")
         terminal.run("n += 1; print('n is', n)")
-        before = self.query("SELECT count(*) FROM cells")
+        self.await_cells(2)
         self.assertIn("s: 0 of 2 cells differ", terminal.run(":replay"))
         self.assertIn("n is 2", terminal.run("n += 1; print('n is', n)"))
+        self.await_cells(3)
         self.query("UPDATE cells SET output = 'n is 5' WHERE number = 2")
         terminal.send("\x18R")
         terminal.expect(r"\[2\] differs.*-n is 5.*\+n is 1.*s: 1 of 3 cells differs")
         terminal.prompt()
-        self.assertEqual(self.query("SELECT count(*) FROM cells"), [(before[0][0] + 1,)])
+        self.assertEqual(self.query("SELECT count(*) FROM cells"), [(3,)])
         self.assertIn("takes nothing", terminal.run(":replay now"))
         self.assertIn("no replay", terminal.run(":replay stop"))
 
