@@ -3,15 +3,15 @@
 
 # ---- another compiler, the fallbacks, faults --------------------------------------------------------
 tree "clang: build" "$top/build-clang" CC=clang --enable-werror --enable-tests &&
-    suites "clang: suites" "$top/build-clang" SUITES -j"$(jobs)" || :
+    suites "clang: suites" "$top/build-clang" "SUITES TEXT_SUITES" -j"$(jobs)" || :
 tree "no guard: build" "$top/build-noguard" --disable-guard --enable-werror --enable-tests &&
-    suites "no guard: suites and scripts" "$top/build-noguard" "SUITES SCRIPT_TESTS" -j"$(jobs)" || :
+    suites "no guard: suites and scripts" "$top/build-noguard" "SUITES TEXT_SUITES SCRIPT_TESTS" -j"$(jobs)" || :
 tree "no epoll: build" "$top/build-noepoll" --disable-epoll --enable-werror --enable-tests && {
-    suites "no epoll: suites" "$top/build-noepoll" SUITES -j"$(jobs)" || :
+    suites "no epoll: suites" "$top/build-noepoll" "SUITES TEXT_SUITES" -j"$(jobs)" || :
     suites "no epoll: cases" "$top/build-noepoll" CASE_TESTS HERMES_CASES_JOBS=2 || :
 }
 tree "faults: build" "$top/build-fault" --enable-fault-injection --enable-asan --enable-ubsan --enable-werror \
-    --enable-tests && suites "faults: suites" "$top/build-fault" SUITES CK_TIMEOUT_MULTIPLIER=6 || :
+    --enable-tests && suites "faults: suites" "$top/build-fault" "SUITES TEXT_SUITES" CK_TIMEOUT_MULTIPLIER=6 || :
 
 # ---- analysers, sanitizers and valgrind over more ----------------------------------------------------------------
 for tool in cppcheck clang-tidy gcc; do
