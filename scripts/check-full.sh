@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: MIT
 # Sourced by ./check --full, whose functions it uses: what takes long.
 
+# Where chance decides, ./check takes the same way each time; this looks for others.
+HERMES_TEST_SEED=$(date +%s)
+export HERMES_TEST_SEED
+echo "HERMES_TEST_SEED=$HERMES_TEST_SEED"
+
 # ---- another compiler, the fallbacks, faults --------------------------------------------------------
 tree "clang: build" "$top/build-clang" CC=clang --enable-werror --enable-tests &&
     suites "clang: suites" "$top/build-clang" "SUITES TEXT_SUITES" -j"$(jobs)" || :

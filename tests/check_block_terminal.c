@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <vterm.h>
 
 #include "../ui/utf8.h" /* not that of src/ */
@@ -187,7 +186,7 @@ static void compare(VTermScreen *screen, struct block *block, const struct strbu
 START_TEST(random_streams)
 {
     const char *given = getenv("HERMES_TEST_SEED");
-    seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL) * 2654435761u + 1;
+    seed = given ? strtoull(given, NULL, 10) : 1;
     state = seed ? seed : 1;
     printf("check_block_terminal: HERMES_TEST_SEED=%" PRIu64 "\n", seed);
     VTerm *vterm = vterm_new(ORACLE_ROWS, ORACLE_COLUMNS);
