@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KILL_ROUNDS = 20, STOP_PASSES = 16 };
+enum { KILL_ROUNDS = 20, STOP_PASSES = 16, LOOKS_AGAIN = 20 };
 
 static ssize_t read_proc(pid_t pid, const char *name, char *data, size_t size)
 {
@@ -46,11 +47,28 @@ static bool read_stat(pid_t pid, char *ret_state, int *ret_session)
            *ret_state != 'Z';
 }
 
-static bool has_mark(pid_t pid, const char *mark, size_t mark_size)
+/* Not one of the system's own. */
+static bool has_memory(pid_t pid)
+{
+    char pages[64];
+
+    return read_proc(pid, "statm", pages, sizeof pages) > 0 && strtol(pages, NULL, 10) > 0;
+}
+
+/*
+ * In the middle of its execve() a process shows an empty environment for a moment, and so does one
+ * that has cleared its own for ever: there are only so many looks again, a millisecond apart.
+ */
+static bool has_mark(pid_t pid, const char *mark, size_t mark_size, int *looks)
 {
     char environment[65536];
     ssize_t size = read_proc(pid, "environ", environment, sizeof environment);
 
+    while (size == 0 && *looks > 0 && has_memory(pid)) {
+        --*looks;
+        poll(NULL, 0, 1);
+        size = read_proc(pid, "environ", environment, sizeof environment);
+    }
     for (char *at = environment; size > 0 && at < environment + size; at += strlen(at) + 1)
         if (strncmp(at, mark, mark_size) == 0)
             return true;
@@ -58,7 +76,8 @@ static bool has_mark(pid_t pid, const char *mark, size_t mark_size)
 }
 
 /* Signal all that belong to the tree. Returns how many; for SIGSTOP, how many were running. */
-static int signal_tree(const char *mark, size_t mark_size, pid_t session, int signal_number)
+static int signal_tree(const char *mark, size_t mark_size, pid_t session, int signal_number,
+                       int *looks)
 {
     DIR *proc = opendir("/proc");
     struct dirent *entry;
@@ -72,7 +91,7 @@ static int signal_tree(const char *mark, size_t mark_size, pid_t session, int si
         if (pid <= 1 || pid == getpid() || !read_stat(pid, &state, &its_session) ||
             (signal_number == SIGSTOP && state == 'T'))
             continue;
-        if ((session && its_session == session) || has_mark(pid, mark, mark_size))
+        if ((session && its_session == session) || has_mark(pid, mark, mark_size, looks))
             count += kill(pid, signal_number) == 0;
     }
     if (proc)
@@ -85,13 +104,13 @@ int hr_tree_kill(const char *id, pid_t session)
 {
     char mark[80];
     size_t size = (size_t)snprintf(mark, sizeof mark, "HERMES_TREE_ID=%s", id) + 1;
-    int killed = 0, found;
+    int killed = 0, looks = LOOKS_AGAIN, found;
 
     for (int round = 0; round < KILL_ROUNDS; round++) {
         for (int pass = 0; pass < STOP_PASSES; pass++)
-            if (signal_tree(mark, size, session, SIGSTOP) == 0)
+            if (signal_tree(mark, size, session, SIGSTOP, &looks) == 0)
                 break;
-        found = signal_tree(mark, size, session, SIGKILL);
+        found = signal_tree(mark, size, session, SIGKILL, &looks);
         killed += found;
         if (!found)
             break;
