@@ -15,12 +15,14 @@ case ${SANITIZE_CFLAGS-} in
 esac
 export ASAN_OPTIONS="${ASAN_OPTIONS-}"
 
-# What the tests start does without it: pgrep hangs now and then where it is loaded (glibc 2.36, libasan 8).
-run="import os, sys; os.environ.pop('LD_PRELOAD', None); import pytest; sys.exit(pytest.main(sys.argv[1:]))"
+# pgrep does without it, which hangs now and then where it is loaded (glibc 2.36, libasan 8).
+mkdir "$work/bin"
+printf '#!/bin/sh\nunset LD_PRELOAD\nexec %s "$@"\n' "$(command -v pgrep)" >"$work/bin/pgrep"
+chmod +x "$work/bin/pgrep"
 
 contract() {
-    LD_PRELOAD=$preload PYTHONPATH=$src/tests/contract:$src/python "$python" -B -c "$run" -q -p no:cacheprovider \
-        --rootdir "$src/tests/contract" "$src/tests/contract/test_code_kernel.py"
+    LD_PRELOAD=$preload PATH=$work/bin:$PATH PYTHONPATH=$src/tests/contract:$src/python "$python" -B -m pytest -q \
+        -p no:cacheprovider --rootdir "$src/tests/contract" "$src/tests/contract/test_code_kernel.py"
 }
 
 HERMES_KERNEL_LIB=$work/none contract >"$work/out" 2>&1 && fail "the contract passes without the library"
