@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KILL_ROUNDS = 20, STOP_PASSES = 16, LOOKS_AGAIN = 20 };
+enum { KILL_ROUNDS = 20, STOP_PASSES = 16, LOOKS_AT_ONE = 15, LOOKS = 200 };
 
 static ssize_t read_proc(pid_t pid, const char *name, char *data, size_t size)
 {
@@ -57,14 +57,15 @@ static bool has_memory(pid_t pid)
 
 /*
  * In the middle of its execve() a process shows an empty environment for a moment, and so does one
- * that has cleared its own for ever: there are only so many looks again, a millisecond apart.
+ * that has cleared its own for ever: each is looked at again some times, a millisecond apart, as
+ * long as there are looks left.
  */
 static bool has_mark(pid_t pid, const char *mark, size_t mark_size, int *looks)
 {
     char environment[65536];
     ssize_t size = read_proc(pid, "environ", environment, sizeof environment);
 
-    while (size == 0 && *looks > 0 && has_memory(pid)) {
+    for (int more = LOOKS_AT_ONE; size == 0 && more > 0 && *looks > 0 && has_memory(pid); more--) {
         --*looks;
         poll(NULL, 0, 1);
         size = read_proc(pid, "environ", environment, sizeof environment);
@@ -104,7 +105,7 @@ int hr_tree_kill(const char *id, pid_t session)
 {
     char mark[80];
     size_t size = (size_t)snprintf(mark, sizeof mark, "HERMES_TREE_ID=%s", id) + 1;
-    int killed = 0, looks = LOOKS_AGAIN, found;
+    int killed = 0, looks = LOOKS, found;
 
     for (int round = 0; round < KILL_ROUNDS; round++) {
         for (int pass = 0; pass < STOP_PASSES; pass++)

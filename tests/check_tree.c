@@ -28,6 +28,8 @@ static pid_t start(const char *script)
         _exit(127);
     }
     ck_assert_int_gt(pid, 0);
+    while (getsid(pid) != pid)
+        usleep(100);
     return pid;
 }
 
@@ -50,14 +52,18 @@ static void ck_killed(pid_t pid)
 /* It shows no environment in the middle of an execve(), and is in one most of the time. */
 START_TEST(what_executes_all_the_time_is_found)
 {
-    char command[5000];
+    char command[10000];
 
     test_write_file(test_path("again"), "exec /bin/sh \"$0\"\n", 0700);
-    snprintf(command, sizeof command, "exec /bin/sh '%s'", test_path("again"));
+    snprintf(command, sizeof command, ": >'%s'; exec /bin/sh '%s'", test_path("begun"),
+             test_path("again"));
     for (int i = 0; i < 150; i++) {
+        int64_t end = test_now_ms() + test_scaled_ms(5000);
         pid_t pid = start(command);
 
-        usleep((useconds_t)(2000 + 17 * i)); /* somewhere on its way */
+        while (unlink(test_path("begun")) && test_now_ms() < end)
+            usleep(100);
+        usleep((useconds_t)(17 * i)); /* somewhere on its way */
         ck_assert_int_ge(hr_tree_kill(ID, 0), 1);
         ck_killed(pid);
     }
@@ -66,10 +72,8 @@ END_TEST
 
 START_TEST(others_are_left_alone)
 {
-    pid_t pid = start("unset HERMES_TREE_ID; exec sleep 100"), other;
+    pid_t pid = start("exec env -i sleep 100"), other = start("exec env -i sleep 100");
 
-    other = start("exec env -i sleep 100");
-    usleep(100000);
     hr_tree_kill("fedcba9876543210", 0);
     ck_assert_int_eq(waitpid(pid, NULL, WNOHANG), 0);
     ck_assert_int_eq(waitpid(other, NULL, WNOHANG), 0);
